@@ -1,0 +1,35 @@
+# `make run` and `make test` set up everything they need in .venv; a second call installs nothing.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test fast slow lint setup benchmark clean
+
+run: setup
+	$(BIN)/python -m mxsub.benchmarks_placeholder
+
+setup: .venv/ready
+
+# torch first, Triton in a second step: resolved together, pip may take a CUDA build of torch.
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("mxsub needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -c constraints.txt torch numpy
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev]'
+	mkdir -p .venv/typing && ln -sfn ../.. .venv/typing/mxsub
+	touch $@
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy -p mxsub.submit -p mxsub.virtual -m mxsub.cli
+
+fast: setup
+	$(BIN)/python -m pytest -m 'not slow'
+
+slow: setup
+	$(BIN)/python -m pytest -m slow -n auto
+
+test: lint fast slow
+
+clean:
+	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""The pipeline from configs.yaml to a tested submission, a noun a module."""
