@@ -171,13 +171,13 @@ def _merged_imports(used: Iterable[Fragment]) -> list[str]:
 
 
 def _config_lines(variant: Variant, config: Config) -> list[str]:
-    """A config as the arguments of dict(): the kernel's keys on one line, the compiler's on the next."""
+    """A config as the arguments of dict(): the tile, what else the kernel takes, the compiler's options."""
     functions = {name: fragment.info.kernel for name, fragment in config_check.quantizers(variant).items()}
-    kernel, compiler = [], []
+    lines: dict[str, list[str]] = {"tile": [], "kernel": [], "compiler": []}
     for key, value in config.items():
-        argument = f"{key}={functions[str(value)] if key == 'QUANTIZE' else _literal(value)}"
-        (compiler if key in COMPILER_OPTIONS else kernel).append(argument)
-    return [", ".join(kernel) + ",", ", ".join(compiler) + ","]
+        part = "tile" if key.startswith("BLOCK_SIZE") else "compiler" if key in COMPILER_OPTIONS else "kernel"
+        lines[part].append(f"{key}={functions[str(value)] if key == 'QUANTIZE' else _literal(value)}")
+    return [", ".join(arguments) + "," for arguments in lines.values() if arguments]
 
 
 def _literal(value: Value) -> str:

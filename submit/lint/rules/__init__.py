@@ -1,1 +1,1 @@
-"""mxsub."""
+"""The lint rules, one a module: each defines RULE, and a check that finds."""

@@ -1,0 +1,92 @@
+"""MXFP4 GEMM in one pass: a workgroup an output tile, everything but the tensors known at compile time.
+
+Tunable: the tile (BLOCK_SIZE_M, _N, _K), the order of tiles (GROUP_SIZE_M), the quantization (QUANTIZE), the cache
+modifier of the weights' and scales' loads, and the compiler's options.
+Requires a device with scaled matrix instructions, or Triton's fallback to bf16.
+"""
+
+import triton
+import triton.language as tl
+
+from mxsub.kernels.tile_order import tile_of
+from mxsub.kernels.tile_product import tile_product
+
+FRAGMENT = {
+    "role": "gemm",
+    "generation": "constexpr",
+    "kernel": "mxfp4_gemm_direct",
+    "k_tail": "masked",
+    "tunable": {
+        "BLOCK_SIZE_M": [8, 16, 32, 64, 128, 256],
+        "BLOCK_SIZE_N": [32, 64, 128, 256],
+        "BLOCK_SIZE_K": [128, 256, 512, 1024],
+        "GROUP_SIZE_M": [1, 2, 4, 8, 16],
+        "cache_modifier": ["", ".ca", ".cg"],
+        "num_warps": [1, 2, 4, 8],
+        "num_stages": [1, 2, 3],
+        "waves_per_eu": [0, 1, 2, 3, 4],
+        "matrix_instr_nonkdim": [0, 16, 32],
+    },
+    "relations": {
+        "BLOCK_SIZE_N % 32 == 0": "scales come in groups of 32 rows, weights in tiles of 16",
+        "BLOCK_SIZE_K % 128 == 0": "a scaled MFMA takes 128 of K, and scales come in halves of 256-byte chunks",
+        "matrix_instr_nonkdim <= BLOCK_SIZE_M or matrix_instr_nonkdim == 16": "a 32x32 MFMA needs 32 rows of A",
+    },
+    "requires": [
+        "gfx950, or a GPU for which Triton falls back to bf16 products",
+        "each tensor below 2 GiB; n and k multiples of 64; rows of A contiguous",
+    ],
+}
+
+
+@triton.jit
+def mxfp4_gemm_direct(
+    a_ptr,
+    b_ptr,
+    b_scales_ptr,
+    c_ptr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+    stride_am: tl.constexpr,
+    stride_bn: tl.constexpr,
+    stride_sn: tl.constexpr,
+    stride_cm: tl.constexpr,
+    TILES_M: tl.constexpr,
+    TILES_N: tl.constexpr,
+    K_ITERS: tl.constexpr,
+    EVEN_K: tl.constexpr,
+    QUANTIZE: tl.constexpr,
+    BLOCK_SIZE_M: tl.constexpr,
+    BLOCK_SIZE_N: tl.constexpr,
+    BLOCK_SIZE_K: tl.constexpr,
+    GROUP_SIZE_M: tl.constexpr,
+    cache_modifier: tl.constexpr,
+):
+    """C = A times B transposed, bf16 (M, N), for a grid of TILES_M * TILES_N workgroups."""
+    tile_m, tile_n = tile_of(tl.program_id(0), TILES_M, TILES_N, GROUP_SIZE_M)
+    acc = tile_product(
+        a_ptr,
+        b_ptr,
+        b_scales_ptr,
+        tile_m,
+        tile_n,
+        0,
+        K_ITERS,
+        M,
+        N,
+        K,
+        stride_am,
+        stride_bn,
+        stride_sn,
+        EVEN_K,
+        QUANTIZE,
+        BLOCK_SIZE_M,
+        BLOCK_SIZE_N,
+        BLOCK_SIZE_K,
+        cache_modifier,
+    )
+    rows = tile_m * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)
+    columns = tile_n * BLOCK_SIZE_N + tl.arange(0, BLOCK_SIZE_N)
+    c_ptrs = c_ptr + rows[:, None] * stride_cm + columns[None, :]
+    tl.store(c_ptrs, acc.to(tl.bfloat16), mask=(rows[:, None] < M) & (columns[None, :] < N))

@@ -1,0 +1,97 @@
+"""MXFP4 GEMM split along K: NUM_KSPLIT workgroups share an output tile and write f32 partial sums.
+
+Tunable: as gemm_direct_constexpr, and NUM_KSPLIT.
+Requires reduce_splitk_constexpr to sum the parts.
+"""
+
+import triton
+import triton.language as tl
+
+from mxsub.kernels.tile_order import tile_of
+from mxsub.kernels.tile_product import tile_product
+
+FRAGMENT = {
+    "role": "split_k",
+    "generation": "constexpr",
+    "kernel": "mxfp4_gemm_splitk",
+    "k_tail": "masked",
+    "tunable": {
+        "BLOCK_SIZE_M": [8, 16, 32, 64, 128, 256],
+        "BLOCK_SIZE_N": [32, 64, 128, 256],
+        "BLOCK_SIZE_K": [128, 256, 512, 1024],
+        "GROUP_SIZE_M": [1, 2, 4, 8, 16],
+        "NUM_KSPLIT": [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56],
+        "cache_modifier": ["", ".ca", ".cg"],
+        "num_warps": [1, 2, 4, 8],
+        "num_stages": [1, 2, 3],
+        "waves_per_eu": [0, 1, 2, 3, 4],
+        "matrix_instr_nonkdim": [0, 16, 32],
+    },
+    "relations": {
+        "BLOCK_SIZE_N % 32 == 0": "scales come in groups of 32 rows, weights in tiles of 16",
+        "BLOCK_SIZE_K % 128 == 0": "a scaled MFMA takes 128 of K, and scales come in halves of 256-byte chunks",
+        "matrix_instr_nonkdim <= BLOCK_SIZE_M or matrix_instr_nonkdim == 16": "a 32x32 MFMA needs 32 rows of A",
+    },
+    "requires": [
+        "gfx950, or a GPU for which Triton falls back to bf16 products",
+        "each tensor below 2 GiB; n and k multiples of 64; rows of A contiguous",
+    ],
+}
+
+
+@triton.jit
+def mxfp4_gemm_splitk(
+    a_ptr,
+    b_ptr,
+    b_scales_ptr,
+    partial_ptr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+    stride_am: tl.constexpr,
+    stride_bn: tl.constexpr,
+    stride_sn: tl.constexpr,
+    TILES_M: tl.constexpr,
+    TILES_N: tl.constexpr,
+    NUM_KSPLIT: tl.constexpr,
+    SPLITK_BLOCK_SIZE: tl.constexpr,
+    EVEN_K: tl.constexpr,
+    QUANTIZE: tl.constexpr,
+    BLOCK_SIZE_M: tl.constexpr,
+    BLOCK_SIZE_N: tl.constexpr,
+    BLOCK_SIZE_K: tl.constexpr,
+    GROUP_SIZE_M: tl.constexpr,
+    cache_modifier: tl.constexpr,
+):
+    """f32 partial sums (NUM_KSPLIT, M, N), for a grid of TILES_M * TILES_N * NUM_KSPLIT workgroups.
+
+    SPLITK_BLOCK_SIZE, a multiple of BLOCK_SIZE_K, is the part of K of each split; the last may be shorter.
+    """
+    pid = tl.program_id(0)
+    split = pid % NUM_KSPLIT
+    tile_m, tile_n = tile_of(pid // NUM_KSPLIT, TILES_M, TILES_N, GROUP_SIZE_M)
+    acc = tile_product(
+        a_ptr,
+        b_ptr,
+        b_scales_ptr,
+        tile_m,
+        tile_n,
+        split * SPLITK_BLOCK_SIZE,
+        SPLITK_BLOCK_SIZE // BLOCK_SIZE_K,
+        M,
+        N,
+        K,
+        stride_am,
+        stride_bn,
+        stride_sn,
+        EVEN_K,
+        QUANTIZE,
+        BLOCK_SIZE_M,
+        BLOCK_SIZE_N,
+        BLOCK_SIZE_K,
+        cache_modifier,
+    )
+    rows = tile_m * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)
+    columns = tile_n * BLOCK_SIZE_N + tl.arange(0, BLOCK_SIZE_N)
+    partial_ptrs = partial_ptr + split * (M * N) + rows[:, None] * N + columns[None, :]
+    tl.store(partial_ptrs, acc, mask=(rows[:, None] < M) & (columns[None, :] < N))
