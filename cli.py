@@ -43,9 +43,7 @@ project_folder = click.option(
 )
 variant_name = click.option("--variant", help="The variant of configs.yaml; its default_variant if not given.")
 gpu_name = click.option("--gpu", help="The GPU, e.g. MI355X or H200; the project's if not given.")
-file_argument = click.argument(
-    "file", required=False, type=click.Path(dir_okay=False, exists=True, path_type=Path)
-)
+file_argument = click.argument("file", required=False, type=click.Path(dir_okay=False, exists=True, path_type=Path))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -100,9 +98,7 @@ def build(
 @project_folder
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @as_json
-def lint(
-    file: Path | None, variant: str | None, gpu: str | None, folder: Path, form: str, as_json: bool
-) -> None:
+def lint(file: Path | None, variant: str | None, gpu: str | None, folder: Path, form: str, as_json: bool) -> None:
     """Judge a submission as the service will; exit 1 where it would be refused."""
     from mxsub.submit.pipeline import lint as lint_submission
 
@@ -195,5 +191,3 @@ def doctor(folder: Path, as_json: bool) -> None:
 
         show_health(report)
     sys.exit(0 if report.healthy else 3)
-
-

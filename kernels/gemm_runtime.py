@@ -73,10 +73,10 @@ def mxfp4_gemm(
     EVEN_K: tl.constexpr,
     GRID_MN: tl.constexpr,
 ):
-    """C = A times B transposed, bf16 (M, N), or with NUM_KSPLIT > 1 f32 partial sums (NUM_KSPLIT, M, N).
+    """C = A times B transposed, bf16 (M, N); with NUM_KSPLIT > 1 f32 partial sums (NUM_KSPLIT, M, N).
 
-    The grid is GRID_MN * NUM_KSPLIT workgroups; the program id modulo NUM_KSPLIT is the split. SPLITK_BLOCK_SIZE, a
-    multiple of BLOCK_SIZE_K, is the part of K of each split; the last may be shorter.
+    The grid is GRID_MN * NUM_KSPLIT workgroups; the program id modulo NUM_KSPLIT is the split.
+    SPLITK_BLOCK_SIZE, a multiple of BLOCK_SIZE_K, is the part of K of each split; the last may be shorter.
     """
     tl.assume(stride_am > 0)
     tl.assume(stride_bn > 0)

@@ -25,9 +25,9 @@ def larger_or_nan(a, b):
 def quantize_mxfp4_hardware(x, BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_K: tl.constexpr):
     """bf16 (BLOCK_SIZE_M, BLOCK_SIZE_K) to MXFP4 in blocks of 32 along K.
 
-    Returns e2m1 codes, two a byte with the even k in the low half (BLOCK_SIZE_M, BLOCK_SIZE_K // 2), and E8M0
-    scales (BLOCK_SIZE_M, BLOCK_SIZE_K // 32), both uint8. The scale's exponent is that of the block's largest
-    magnitude, rounded up from 1.75, less 2; NaN counts as infinity.
+    Returns e2m1 codes, two a byte with the even k in the low half (BLOCK_SIZE_M, BLOCK_SIZE_K // 2), and
+    E8M0 scales (BLOCK_SIZE_M, BLOCK_SIZE_K // 32), both uint8. The scale's exponent is that of the block's
+    largest magnitude, rounded up from 1.75, less 2; NaN counts as infinity.
     """
     BLOCKS: tl.constexpr = BLOCK_SIZE_K // 32
     x = x.to(tl.float32).reshape(BLOCK_SIZE_M, BLOCKS, 32)

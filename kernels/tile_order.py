@@ -11,12 +11,11 @@ FRAGMENT = {"role": "device", "generation": "any"}
 
 @triton.jit
 def tile_of(pid, TILES_M, TILES_N, GROUP_SIZE_M: tl.constexpr):
-    """The (row, column) of tile number pid: row by row, or in groups of GROUP_SIZE_M rows, column by column."""
+    """(row, column) of tile number pid: row by row, or in groups of GROUP_SIZE_M rows by column."""
     if GROUP_SIZE_M == 1:
         return pid // TILES_N, pid % TILES_N
-    else:
-        group = pid // (GROUP_SIZE_M * TILES_N)
-        first = group * GROUP_SIZE_M
-        rows = tl.minimum(TILES_M - first, GROUP_SIZE_M)
-        within = pid % (GROUP_SIZE_M * TILES_N)
-        return first + within % rows, within // rows
+    group = pid // (GROUP_SIZE_M * TILES_N)
+    first = group * GROUP_SIZE_M
+    rows = tl.minimum(TILES_M - first, GROUP_SIZE_M)
+    within = pid % (GROUP_SIZE_M * TILES_N)
+    return first + within % rows, within // rows

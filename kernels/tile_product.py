@@ -39,9 +39,9 @@ def tile_product(
 ):
     """The f32 (BLOCK_SIZE_M, BLOCK_SIZE_N) product over k_iters blocks of K from k_first on.
 
-    stride_am: elements between rows of A. stride_bn: bytes between 16-row tiles of the weights. stride_sn: bytes
-    between 32-row groups of their scales. Rows past M and tiles past N wrap around: what they give is never
-    stored. Without EVEN_K what lies past K counts as zero.
+    stride_am: elements between rows of A. stride_bn: bytes between 16-row tiles of the weights. stride_sn:
+    bytes between 32-row groups of their scales. Rows past M and tiles past N wrap around: what they give is
+    never stored. Without EVEN_K what lies past K counts as zero.
     """
     k = tl.arange(0, BLOCK_SIZE_K)
     rows = (tile_m * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)) % M

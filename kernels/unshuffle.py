@@ -28,26 +28,24 @@ def scale_offsets(k, BLOCK_SIZE_K: tl.constexpr):
     BLOCK_SIZE_K 128 takes one half of each chunk, in pairs of bytes.
     """
     i = tl.arange(0, BLOCK_SIZE_K)
-    if BLOCK_SIZE_K == 128:
+    if BLOCK_SIZE_K < 256:
         return k // 256 * 256 + k % 256 // 64 + i // 2 * 4 + i % 2
-    else:
-        return k + i
+    return k + i
 
 
 @triton.jit
 def scale_columns(BLOCK_SIZE_K: tl.constexpr):
     """For each byte of scale_offsets: the block of 32 columns, within the tile, that it scales."""
     i = tl.arange(0, BLOCK_SIZE_K)
-    if BLOCK_SIZE_K == 128:
+    if BLOCK_SIZE_K < 256:
         return i // 32
-    else:
-        return i // 256 * 8 + i // 2 % 2 * 4 + i // 64 % 4
+    return i // 256 * 8 + i // 2 % 2 * 4 + i // 64 % 4
 
 
 @triton.jit
 def unshuffle_scales(tile, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr):
     """As stored, (BLOCK_SIZE_N // 32, BLOCK_SIZE_K) bytes, to (BLOCK_SIZE_N, BLOCK_SIZE_K // 32)."""
-    if BLOCK_SIZE_K == 128:
+    if BLOCK_SIZE_K < 256:
         tile = tile.reshape(BLOCK_SIZE_N // 32, 4, 16, 2).permute(0, 3, 2, 1)
     else:
         tile = tile.reshape(BLOCK_SIZE_N // 32, BLOCK_SIZE_K // 256, 4, 16, 2, 2, 1)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from mxsub.submit.errors import UsageError
 from mxsub.submit.fragments import Fragment, Value
 from mxsub.submit.project import AMD_OPTIONS, COMPILER_OPTIONS, Config, Project, Variant
-from mxsub.submit.relations import UnknownName, holds
+from mxsub.submit.relations import UnknownNameError, holds
 from mxsub.submit.shapes import Shape
 from mxsub.submit.yaml_file import Place
 
@@ -130,7 +130,7 @@ class _ConfigCheck:
             for relation, why in fragment.info.relations.items():
                 try:
                     broken = not holds(relation, values)
-                except UnknownName:
+                except UnknownNameError:
                     continue  # about a shape, and this is a rule for many: the kernel's masks decide there
                 except ValueError as error:
                     raise UsageError(f"{fragment.path}:1:1: FRAGMENT: relations: {error}") from None

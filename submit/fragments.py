@@ -108,7 +108,9 @@ def read_fragment(path: Path) -> Fragment:
     code = "".join(lines[code_from:]).strip("\n")
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     if info.kernel and info.kernel not in functions:
-        raise UsageError(f"{shown(path)}:1:1: FRAGMENT names the kernel '{info.kernel}', which the file does not define")
+        raise UsageError(
+            f"{shown(path)}:1:1: FRAGMENT names the kernel '{info.kernel}', which the file does not define"
+        )
     return Fragment(path.stem, path, info, tuple(imports), tuple(needs), code)
 
 

@@ -21,9 +21,7 @@ def create_project(folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy2(SHIPPED / FILE_NAME, folder / FILE_NAME)
         for part in PARTS[1:]:
-            shutil.copytree(
-                SHIPPED / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "__init__.py")
-            )
+            shutil.copytree(SHIPPED / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "__init__.py"))
     except OSError as error:
         raise UsageError(f"{folder}: cannot be written: {error.strerror}") from None
     return [folder / part for part in PARTS]

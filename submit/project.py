@@ -315,7 +315,9 @@ def _check_shapes(source: YamlFile, entry: _ProjectEntry) -> None:
     for position, rule in enumerate(entry.other_shapes):
         limited = (rule.max_m, rule.max_n, rule.max_k) != (None, None, None)
         if position == last and limited:
-            source.fail(("other_shapes", position), "the last rule must fit every shape: give it no max_m, max_n, max_k")
+            source.fail(
+                ("other_shapes", position), "the last rule must fit every shape: give it no max_m, max_n, max_k"
+            )
         if position != last and not limited:
             source.fail(("other_shapes", position + 1), "no shape reaches this rule: the one before fits every shape")
 
@@ -327,4 +329,3 @@ def _shape(entry: _ShapeEntry) -> Shape:
 def _with_shipped(folder: Path, name: str) -> tuple[Path, ...]:
     own, shipped = folder / name, SHIPPED / name
     return (own, shipped) if own.is_dir() and own.resolve() != shipped else (shipped,)
-

@@ -1,6 +1,7 @@
 """Relations between config values, as fragments declare them: `BLOCK_SIZE_N % 32 == 0`."""
 
 import ast
+import itertools
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +21,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-class UnknownName(Exception):
+class UnknownNameError(Exception):
     """A relation speaks of a value that the config does not have."""
 
 
@@ -28,7 +29,7 @@ def holds(relation: str, values: Mapping[str, Any]) -> bool:
     """Whether a relation is true of these values.
 
     It may use names, constants, + - * // %, comparisons, `and`, `or` and `not`.
-    Raises UnknownName for a name without a value, ValueError where it is written otherwise.
+    Raises UnknownNameError for a name without a value, ValueError where it is written otherwise.
     """
     try:
         tree = ast.parse(relation, mode="eval")
@@ -48,15 +49,14 @@ def _evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
             return value
         case ast.Name(name):
             if name not in values:
-                raise UnknownName(name)
+                raise UnknownNameError(name)
             return values[name]
         case ast.BinOp(left, kind, right) if type(kind) in _OPERATORS:
             return _OPERATORS[type(kind)](_evaluate(left, values), _evaluate(right, values))
         case ast.Compare(left, kinds, rights) if all(type(kind) in _OPERATORS for kind in kinds):
             operands = [_evaluate(side, values) for side in (left, *rights)]
             return all(
-                _OPERATORS[type(kind)](*pair)
-                for kind, pair in zip(kinds, zip(operands, operands[1:], strict=False), strict=True)
+                _OPERATORS[type(kind)](*pair) for kind, pair in zip(kinds, itertools.pairwise(operands), strict=True)
             )
         case ast.BoolOp(kind, parts):
             results = (_evaluate(part, values) for part in parts)

@@ -102,9 +102,7 @@ def render(project: Project, variant: Variant, gpu: Gpu | None = None) -> Submis
             splits=any(fragment.info.role == "reduce" for fragment in used),
             listed=listed,
             rules=rules,
-            compiler_options=[
-                name for name in COMPILER_OPTIONS if gpu.vendor == "amd" or name not in AMD_OPTIONS
-            ],
+            compiler_options=[name for name in COMPILER_OPTIONS if gpu.vendor == "amd" or name not in AMD_OPTIONS],
             table=_table(listed),
         )
     except jinja2.TemplateNotFound as error:
@@ -150,8 +148,11 @@ def _used(variant: Variant, configs: Iterable[Config], gpu: Gpu) -> list[Fragmen
 
 
 def _merged_imports(used: Iterable[Fragment]) -> list[str]:
-    """Every import that the fragments and the skeleton need, once, in isort's order and groups."""
-    skeleton = ["import functools", "import os", "import torch", "import triton", "from task import input_t, output_t"]
+    """Every import that the fragments and the skeleton need, once, in isort's order and groups.
+
+    The skeleton itself has functools and os, which come before the environment is set.
+    """
+    skeleton = ["import torch", "import triton", "from task import input_t, output_t"]
     statements = {line for fragment in used for line in fragment.imports} | set(skeleton)
 
     def group(statement: str) -> tuple[int, int, str]:
@@ -229,5 +230,3 @@ def _template_source(project: Project, name: str) -> bytes:
         if (folder / name).is_file():
             return (folder / name).read_bytes()
     return b""
-
-

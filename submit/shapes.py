@@ -21,6 +21,4 @@ def parse_shape(text: str) -> Shape:
     parts = text.replace("x", ",").split(",")
     if len(parts) == 3 and all(part.strip().isdecimal() and int(part) > 0 for part in parts):
         return Shape(*(int(part) for part in parts))
-    raise UsageError(
-        f"'{text}' is no shape", "Write M,N,K with three positive integers, e.g. 16,2112,7168."
-    )
+    raise UsageError(f"'{text}' is no shape", "Write M,N,K with three positive integers, e.g. 16,2112,7168.")

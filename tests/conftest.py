@@ -142,7 +142,7 @@ def launcher(m, n, k):
 """
 
 
-@pytest.fixture()
+@pytest.fixture
 def project_folder(tmp_path: Path) -> Path:
     """A toy project: a `dropped` GEMM, a split-K pair, two quantizers."""
     folder = tmp_path / "project"

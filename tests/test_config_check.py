@@ -21,7 +21,7 @@ def problem(folder: Path, old: str = "", new: str = "") -> UsageError:
     return caught.value
 
 
-@pytest.fixture()
+@pytest.fixture
 def masked(project_folder: Path) -> Path:
     """The toy project with a GEMM that masks the tail of K."""
     path = project_folder / "kernels" / "toy_gemm.py"

@@ -36,7 +36,7 @@ def test_only_the_fragments_in_use_each_after_what_it_calls(project_folder: Path
     project = load_project(masked(project_folder))
     submission = render(project, project.variant())
     assert functions(submission.text) == [
-        "quantize_fast", "tile", "toy_gemm", "config_of", "launcher", "custom_kernel",
+        "quantize_fast", "tile", "toy_gemm", "config_of", "compiled", "launcher", "custom_kernel",
     ]  # fmt: skip
     assert list(submission.provenance.fragments) == ["quantize_fast", "tile", "toy_gemm"]
     assert "mxsub.kernels" not in submission.text
@@ -103,21 +103,19 @@ def test_the_shipped_variants_are_clean(variant: str, gpu: str) -> None:
     assert "stream" not in text.lower()
     assert text.startswith(f"#!POPCORN leaderboard amd-mxfp4-mm\n#!POPCORN gpu {gpu}\n")
     assert "aiter" not in text
-    assert max(map(len, text.splitlines())) <= 120
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("gpu", ["MI355X", "H200"])
-def test_the_shipped_variants_are_formatted_and_use_all_they_import(
-    variant: str, gpu: str, tmp_path: Path
-) -> None:
+def test_the_shipped_variants_are_formatted_and_use_all_they_import(variant: str, gpu: str, tmp_path: Path) -> None:
     path = tmp_path / "submission.py"
     path.write_text(shipped(variant, gpu).text)
     ruff = [sys.executable, "-m", "ruff"]
-    options = ["--isolated", "--line-length", "110", str(path)]
+    options = ["--isolated", "--line-length", "120", str(path)]
+    first_party = ["--config", "lint.isort.known-first-party=['task']"]
     subprocess.run([*ruff, "format", "--check", *options], check=True)
     # E402: the environment has to be set before torch is imported.
-    subprocess.run([*ruff, "check", "--select", "E,F,W,I", "--ignore", "E402", *options], check=True)
+    subprocess.run([*ruff, "check", "--select", "E,F,W,I", "--ignore", "E402", *first_party, *options], check=True)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -1,7 +1,7 @@
 """Judges a submission before it is sent, as the service will judge it afterwards.
 
-    lint(data) -> findings, sorted by place; none of them an error means that the service takes the file, KernelGuard
-    lets it run, and the runner's Python can import it.
+lint(data) -> findings, sorted by place; none of them an error means that the service takes the file, KernelGuard
+lets it run, and the runner's Python can import it.
 """
 
 from mxsub.submit.lint.finding import Finding, Judge, Severity
@@ -47,6 +47,4 @@ def rule_list() -> str:
     from mxsub.submit.lint.registry import all_rules
 
     width = max(len(rule.name) for rule in all_rules())
-    return "\n".join(
-        f"{rule.code}  {rule.name:<{width}}  {rule.severity:<7}  {rule.finds}" for rule in all_rules()
-    )
+    return "\n".join(f"{rule.code}  {rule.name:<{width}}  {rule.severity:<7}  {rule.finds}" for rule in all_rules())

@@ -54,7 +54,13 @@ class EntryPoint:
                 return True
             if isinstance(node, ast.Global) and NAME in node.names:
                 return True
-            if isinstance(node, ast.Call) and _called(node) in ("exec", "globals", "vars", "setattr", "locals"):
+            if isinstance(node, ast.Call) and _called(node) in (
+                "exec",
+                "globals",
+                "vars",
+                "setattr",
+                "locals",
+            ):
                 return True
         return False
 

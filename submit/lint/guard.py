@@ -35,13 +35,17 @@ class Match:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What KernelGuard says of a text; `failure`: why there is no verdict, else empty."""
+    """What KernelGuard says of a text.
+
+    failure: why there is no verdict, else empty. about_text: the text is the reason, not this machine.
+    """
 
     should_filter: bool
     reason: str
     classification: str
     matches: tuple[Match, ...]
     failure: str = ""
+    about_text: bool = True
 
 
 class PendingVerdict:
@@ -67,7 +71,7 @@ def judge(text: str) -> Verdict:
     translated = text.replace("\r\n", "\n").replace("\r", "\n")
     identity = _identity()
     if identity is None:
-        return _no_verdict("KernelGuard is not installed")
+        return _no_verdict("KernelGuard is not installed", about_text=False)
     digest = hashlib.sha256(translated.encode()).hexdigest()
     known = _cached(identity, digest)
     if known is not None:
@@ -78,8 +82,8 @@ def judge(text: str) -> Verdict:
     return verdict
 
 
-def _no_verdict(failure: str) -> Verdict:
-    return Verdict(False, "", "", (), failure)
+def _no_verdict(failure: str, *, about_text: bool = True) -> Verdict:
+    return Verdict(False, "", "", (), failure, about_text)
 
 
 @cache
@@ -165,7 +169,7 @@ class _Worker:
                 self._end()
                 if late:
                     return _no_verdict(f"KernelGuard does not finish within {SECONDS:.0f} seconds")
-            return _no_verdict("KernelGuard's process cannot be started, or dies")
+            return _no_verdict("KernelGuard's process cannot be started, or dies", about_text=False)
 
     def _attempt(self, text: str) -> tuple[bytes, bool]:
         """The process's answer, empty where there is none; and whether it was stopped for taking too long."""

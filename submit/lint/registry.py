@@ -25,5 +25,6 @@ def rule_named(name: str) -> Rule:
         if name.lower() in (rule.code.lower(), rule.name):
             return rule
     raise UsageError(
-        f"there is no lint rule '{name}'", f"Rules: {', '.join(f'{rule.code} {rule.name}' for rule in all_rules())}."
+        f"there is no lint rule '{name}'",
+        f"Rules: {', '.join(f'{rule.code} {rule.name}' for rule in all_rules())}.",
     )

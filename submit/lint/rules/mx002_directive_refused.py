@@ -27,9 +27,15 @@ def _complaint(directive: Directive, seen: dict[str, int]) -> tuple[int, str]:
     if len(words) == 2:
         return 1, f"the directive '{words[1]}' has no value, and the server refuses it"
     if directive.key is None:
-        return 1, f"there is no directive '{words[1]}', and the server refuses it; there are 'gpu' and 'leaderboard'"
+        return (
+            1,
+            f"there is no directive '{words[1]}', and the server refuses it; there are 'gpu' and 'leaderboard'",
+        )
     if directive.key in seen:
-        return 1, f"'{words[1]}' is given again after line {seen[directive.key]}, and the server refuses the second"
+        return (
+            1,
+            f"'{words[1]}' is given again after line {seen[directive.key]}, and the server refuses the second",
+        )
     return 0, ""
 
 

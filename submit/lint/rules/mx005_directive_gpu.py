@@ -41,8 +41,6 @@ def _fix(gpus: tuple[str, ...]) -> str:
     return f"Write one of {', '.join(gpus or GPUS)}."
 
 
-
-
 RULE = Rule(
     code="MX005",
     name="directive-gpu",

@@ -1,0 +1,70 @@
+"""A version: one text of a submission, and what is known of where it came from."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Self
+
+from mxsub.submit.errors import UsageError, shown
+
+Origin = Literal["build", "file"]
+Json = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Version:
+    """One text.
+
+    label: what the user called it: a tag, a hash, a file. recorded: when the history first saw it (UTC), or None.
+    config: of each shape, as JSON. provenance: what it was rendered from, as JSON. origin: rendered, or read from a
+    file. tags: the names that it has in the history.
+    """
+
+    label: str
+    text: str = field(repr=False)
+    recorded: datetime | None = None
+    variant: str | None = None
+    gpu: str | None = None
+    config: Json | None = field(default=None, repr=False)
+    provenance: Json | None = field(default=None, repr=False)
+    origin: Origin = "file"
+    tags: tuple[str, ...] = ()
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the text as UTF-8, in hexadecimal."""
+        return sha256_of(self.text)
+
+    @classmethod
+    def of_bytes(cls, label: str, data: bytes) -> Self:
+        """A version of a file's bytes; UsageError where they are no UTF-8 text."""
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UsageError(
+                f"{label}: the byte 0x{data[error.start]:02X} at offset {error.start:,} is not UTF-8 text",
+                "Name a submission's source file, or a tag or hash from the history.",
+            ) from None
+        if "\0" in text:
+            raise UsageError(
+                f"{label}: a binary file, with NUL at offset {data.index(0):,}",
+                "Name a submission's source file, or a tag or hash from the history.",
+            )
+        return cls(label, text)
+
+    @classmethod
+    def of_file(cls, path: Path) -> Self:
+        """A version of a file; UsageError where it cannot be read or is no UTF-8 text."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"{shown(path)}: cannot be read: {error.strerror}") from None
+        return cls.of_bytes(shown(path), data)
+
+
+def sha256_of(text: str) -> str:
+    """The hash that a version is known by."""
+    return hashlib.sha256(text.encode()).hexdigest()
