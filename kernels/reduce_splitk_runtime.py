@@ -30,7 +30,8 @@ def reduce_splitk_runtime(
     columns = pid % tiles_n * 64 + tl.arange(0, 64)
     inside = (rows[:, None] < M) & (columns[None, :] < N)
     splits = tl.arange(0, SPLITS_PADDED)
-    offsets = splits[:, None, None] * (M * N) + (rows[:, None] * N + columns[None, :])[None, :, :]
-    mask = (splits < NUM_KSPLIT)[:, None, None] & inside[None, :, :]
-    total = tl.sum(tl.load(partial_ptr + offsets, mask=mask, other=0.0), 0)
+    # The splits come last, so that a lane holds all the parts of its elements and sums them in registers.
+    offsets = (rows[:, None] * N + columns[None, :])[:, :, None] + splits[None, None, :] * (M * N)
+    mask = inside[:, :, None] & (splits < NUM_KSPLIT)[None, None, :]
+    total = tl.sum(tl.load(partial_ptr + offsets, mask=mask, other=0.0), 2)
     tl.store(c_ptr + rows[:, None] * stride_cm + columns[None, :], total.to(tl.bfloat16), mask=inside)

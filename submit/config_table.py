@@ -42,9 +42,12 @@ def configs_in(text: str) -> dict[str, Config]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            return _rows_in(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
+
+
+def _rows_in(tree: ast.Module) -> dict[str, Config]:
     rows: dict[str, Config] = {}
     for statement in tree.body:
         for table, row, config in _rows_of(statement):

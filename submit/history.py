@@ -1,72 +1,28 @@
 """A project's history: every version that was built or recorded, in `.mxsub/history.sqlite3` of its folder.
 
-One SQLite file in WAL mode, so that several mxsub processes can read and write it at once. Its schema's version is
-PRAGMA user_version; later versions add tables by appending to MIGRATIONS.
+One SQLite file in WAL mode (history_file.py), so that several mxsub processes can read and write it at once.
 """
 
 import json
-import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mxsub.submit.errors import EnvironmentProblem, UsageError, shown
+from mxsub.submit.errors import UsageError
+from mxsub.submit.history_file import HistoryFile
 from mxsub.submit.version import Json, Origin, Version, sha256_of
 
 FOLDER_NAME = ".mxsub"
 FILE_NAME = "history.sqlite3"
-BUSY_SECONDS = 30.0
 SHORTEST_HASH = 4
 MOST_CANDIDATES = 8
-
-# "MXSB": tells this file from any other SQLite database.
-APPLICATION_ID = 0x4D585342
-
-# One entry a schema version, in order; an entry is never changed once released.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """
-        CREATE TABLE versions (
-            sha256 TEXT PRIMARY KEY,
-            text TEXT NOT NULL,
-            recorded TEXT NOT NULL,
-            variant TEXT,
-            gpu TEXT,
-            config TEXT,
-            provenance TEXT,
-            origin TEXT NOT NULL CHECK (origin IN ('build', 'file'))
-        )
-        """,
-        """
-        CREATE TABLE tags (
-            name TEXT PRIMARY KEY,
-            sha256 TEXT NOT NULL REFERENCES versions (sha256),
-            moved TEXT NOT NULL
-        )
-        """,
-        "CREATE INDEX tags_by_version ON tags (sha256)",
-    ),
-)
 
 _TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _COLUMNS = "sha256, text, recorded, variant, gpu, config, provenance, origin"
-
-_HINTS = {
-    "SQLITE_FULL": "Free some space on the disk and try again; what was recorded before is safe.",
-    "SQLITE_READONLY": "Make the folder writable, or work in a copy of the project.",
-    "SQLITE_CANTOPEN": "Make the folder writable, or work in a copy of the project.",
-    "SQLITE_PERM": "Make the folder writable, or work in a copy of the project.",
-    "SQLITE_BUSY": "Another mxsub has kept it busy for half a minute: wait for that one, then try again.",
-    "SQLITE_LOCKED": "Another mxsub has kept it busy for half a minute: wait for that one, then try again.",
-    "SQLITE_IOERR": "The disk is full or failing; what was recorded before is safe. Try again when it works.",
-}
-_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
 class History:
@@ -75,14 +31,13 @@ class History:
     Every method raises EnvironmentProblem, in one sentence, where the file cannot be read or written.
     """
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self._connection: sqlite3.Connection | None = None
+    def __init__(self, file: HistoryFile) -> None:
+        self._file = file
 
     @classmethod
     def open(cls, project_folder: Path) -> Self:
         """The history of a project's folder; its file is made when the first version is recorded."""
-        return cls(project_folder / FOLDER_NAME / FILE_NAME)
+        return cls(HistoryFile(project_folder / FOLDER_NAME / FILE_NAME))
 
     def __enter__(self) -> Self:
         return self
@@ -93,10 +48,8 @@ class History:
         self.close()
 
     def close(self) -> None:
-        """Ends the connection; the next call makes a new one."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Lets the file go; the next call opens it again."""
+        self._file.close()
 
     def record(
         self,
@@ -117,7 +70,7 @@ class History:
             check_tag(tag)
         sha256 = sha256_of(text)
         now = datetime.now(UTC).isoformat()
-        with self._transaction() as connection:
+        with self._file.write() as connection:
             connection.execute(
                 f"""
                 INSERT INTO versions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -179,8 +132,7 @@ class History:
         return f"Tags: {', '.join(tags) or 'none'}. Latest: {_listed(known)}; {shortest}."
 
     def _read(self, clause: str, values: tuple[object, ...] = (), label: str | None = None) -> list[Version]:
-        with self._errors():
-            connection = self._connected(create=False)
+        with self._file.read() as connection:
             return self._versions(connection, clause, values, label) if connection else []
 
     def _versions(
@@ -192,136 +144,6 @@ class History:
         for name, sha256 in connection.execute("SELECT name, sha256 FROM tags ORDER BY name"):
             tags.setdefault(sha256, []).append(name)
         return [_version(row, tuple(tags.get(row[0], ())), label) for row in rows]
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A connection within a transaction that takes the write lock at once, so that it never has to be redone."""
-        with self._errors():
-            connection = self._connected(create=True)
-            assert connection is not None
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-
-    def _connected(self, *, create: bool) -> sqlite3.Connection | None:
-        """The connection, with the schema brought up to date; None where there is no file and none is to be made."""
-        if self._connection is not None:
-            return self._connection
-        if not self.file.exists():
-            if not create:
-                return None
-            self._make_folder()
-        if create or os.access(self.file.parent, os.W_OK):
-            connection = sqlite3.connect(self.file, timeout=BUSY_SECONDS, isolation_level=None)
-        else:
-            connection = _read_only(self.file)
-        try:
-            _prepare(connection, self._refuse)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-        return connection
-
-    def _make_folder(self) -> None:
-        try:
-            self.file.parent.mkdir(exist_ok=True)
-            ignore = self.file.parent / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text("*\n")
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"{shown(self.file.parent)}: the history's folder cannot be made: {error.strerror}",
-                _HINTS["SQLITE_READONLY"],
-            ) from None
-
-    def _refuse(self, problem: str, hint: str) -> None:
-        raise EnvironmentProblem(f"{shown(self.file)}: {problem}", hint)
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turns SQLite's errors into one sentence and what to do."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorname", "")
-            self.close()
-            if code.startswith(_DAMAGED):
-                self._refuse(
-                    f"the history is damaged ({error}); the file was left as it is",
-                    f"Move it away to start a new one, or rescue it with `sqlite3 {shown(self.file)} .recover`.",
-                )
-            hint = next((hint for start, hint in _HINTS.items() if code.startswith(start)), "")
-            self._refuse(f"the history cannot be used: {error}", hint or "Nothing was lost; try again.")
-
-
-def _read_only(file: Path) -> sqlite3.Connection:
-    """A connection to a file in a folder that cannot be written, where WAL cannot keep its own files: SQLite then
-    reads the file as it is, which the last process to close it has left whole."""
-    address = f"{file.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None)
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if not error.sqlite_errorname.startswith("SQLITE_CANTOPEN"):
-            raise
-        connection = sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None)
-    return connection
-
-
-def _prepare(connection: sqlite3.Connection, refuse: Callable[[str, str], None]) -> None:
-    """Sets a new connection up: WAL, foreign keys, and the migrations that the file has not had yet."""
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    if (
-        _pragma(connection, "user_version") == len(MIGRATIONS)
-        and _pragma(connection, "application_id") == APPLICATION_ID
-    ):
-        return
-    # Sets the journal mode under the busy timeout: the change itself fails at once when another process is in it.
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        version = _pragma(connection, "user_version")
-        owner = _pragma(connection, "application_id")
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if owner != APPLICATION_ID and (owner or version or tables):
-            refuse("this is a database of something else", "Move it away; mxsub makes its own.")
-        if version > len(MIGRATIONS):
-            refuse(
-                f"the history was written by a newer mxsub (schema {version}, this one knows {len(MIGRATIONS)})",
-                "Update mxsub: `pip install --upgrade mxsub`.",
-            )
-        for statements in MIGRATIONS[version:]:
-            for statement in statements:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    _switch_to_wal(connection)
-
-
-def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """WAL stays set in the file, so only the process that made it asks; where it loses a race, the next one will."""
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.OperationalError as error:
-        if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            raise
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    value: int = connection.execute(f"PRAGMA {name}").fetchone()[0]
-    return value
 
 
 def _version(row: tuple[Any, ...], tags: tuple[str, ...], label: str | None) -> Version:

@@ -1,1 +1,1 @@
-"""mxsub."""
+"""Problem folders in KernelBot's form: task.yml and the files that it names."""

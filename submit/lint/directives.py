@@ -4,23 +4,27 @@ The server reads lines from the first one while each starts with `#` or `//` in 
 blank one included, ends the block. The official client reads every such line of the file, and the last one wins.
 """
 
+import re
 from dataclasses import dataclass
 
 MARKS = ("#!POPCORN", "//!POPCORN")
 KEYS = {"gpu": "gpu", "gpus": "gpu", "leaderboard": "leaderboard"}
+
+# What str.split() splits into.
+_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
 class Directive:
     """One line whose first word is a mark.
 
-    offset: of the line's first character in the text. words: of the line, the mark first.
-    in_block: the server reads it.
+    offset: of the line's first character in the text. words: of the line, the mark first. starts: where each word
+    starts in the text. in_block: the server reads it.
     """
 
     offset: int
-    line_text: str
     words: tuple[str, ...]
+    starts: tuple[int, ...]
     in_block: bool
 
     @property
@@ -31,14 +35,6 @@ class Directive:
     @property
     def values(self) -> tuple[str, ...]:
         return self.words[2:]
-
-    def offset_of_word(self, position: int) -> int:
-        """Where the word at `position` starts in the text."""
-        column = 0
-        for word in self.words[: position + 1]:
-            start = self.line_text.index(word, column)
-            column = start + len(word)
-        return self.offset + start
 
 
 class Directives:
@@ -57,7 +53,8 @@ class Directives:
             if line.startswith(("#", "//")):
                 words = line.split()
                 if words[0] in MARKS:
-                    self.all.append(Directive(offset, line, tuple(words), in_block))
+                    starts = tuple(offset + word.start() for word in _WORD.finditer(line))
+                    self.all.append(Directive(offset, tuple(words), starts, in_block))
                 elif _looks_like_one(words):
                     self.lookalikes.append((offset, line.rstrip()))
             else:
@@ -74,10 +71,10 @@ class Directives:
 
 
 def _looks_like_one(words: list[str]) -> bool:
-    """`# !POPCORN gpu X`, `#!popcorn gpu X`, `# POPCORN gpu X`: a mark written otherwise, then a known key."""
-    joined = "".join(words[:2]).upper()
-    mark = next((mark for mark in (*MARKS, "#POPCORN", "//POPCORN") if joined.startswith(mark)), None)
-    if mark is None:
-        return False
-    after = 1 if words[0].upper() == mark else 2
-    return len(words) > after and words[after].lower() in KEYS
+    """`# !POPCORN gpu X`, `#!popcorn gpu X`, `# POPCORN gpu X`: a mark written otherwise, then a key; without the
+    exclamation mark only where one value and nothing more follows, since a sentence may start like that."""
+    for width in (1, 2):
+        mark = "".join(words[:width]).upper()
+        if len(words) > width and words[width].lower() in KEYS:
+            return mark in MARKS or (mark in ("#POPCORN", "//POPCORN") and len(words) == width + 2)
+    return False

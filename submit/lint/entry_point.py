@@ -41,7 +41,7 @@ class EntryPoint:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
         self.bindings: list[Binding] = []
-        self._visit(tree.body, certain=True)
+        self._visit()
 
     @cached_property
     def unknowable(self) -> bool:
@@ -78,16 +78,23 @@ class EntryPoint:
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         return [statement.name for statement in self._tree.body if isinstance(statement, kinds)]
 
-    def _visit(self, body: list[ast.stmt], certain: bool) -> None:
-        for statement in body:
+    def _visit(self) -> None:
+        """Goes through the statements that run on import, in their order; without recursion, as else-ifs nest."""
+        open_bodies = [(iter(self._tree.body), True)]
+        while open_bodies:
+            body, certain = open_bodies[-1]
+            statement = next(body, None)
+            if statement is None:
+                open_bodies.pop()
+                continue
             if certain and _deletes(statement):
                 self.bindings.clear()
             for binding in self._bindings_of(statement):
                 if certain:
                     self.bindings.clear()
                 self.bindings.append(binding)
-            for inner, inner_certain in _inner_bodies(statement):
-                self._visit(inner, certain and inner_certain)
+            inner = [(iter(inner), certain and inner_certain) for inner, inner_certain in _inner_bodies(statement)]
+            open_bodies.extend(reversed(inner))
 
     def _bindings_of(self, statement: ast.stmt) -> Iterator[Binding]:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -127,12 +134,8 @@ class EntryPoint:
         if isinstance(value, ast.Lambda):
             return Binding(node, value, problem_of(value))
         if isinstance(value, ast.Name):
-            functions = [
-                statement
-                for statement in self._tree.body
-                if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == value.id
-            ]
-            if len(functions) == 1 and self._assigned_once(value.id):
+            functions = self._functions.get(value.id, [])
+            if len(functions) == 1 and value.id not in self._assigned:
                 return Binding(node, functions[0], problem_of(functions[0]))
             return Binding(node, None, "")
         if isinstance(value, ast.Constant):
@@ -141,13 +144,23 @@ class EntryPoint:
             return Binding(node, None, "is a value that cannot be called")
         return Binding(node, None, "")
 
-    def _assigned_once(self, name: str) -> bool:
-        stores = (
-            node
+    @cached_property
+    def _functions(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """The module's functions by name."""
+        functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        for statement in self._tree.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                functions.setdefault(statement.name, []).append(statement)
+        return functions
+
+    @cached_property
+    def _assigned(self) -> set[str]:
+        """Every name that is assigned anywhere, so that a function of that name may not be what it refers to."""
+        return {
+            node.id
             for node in ast.walk(self._tree)
-            if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        )
-        return next(stores, None) is None
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        }
 
 
 def problem_of(function: Callable) -> str:

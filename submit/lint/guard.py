@@ -20,7 +20,6 @@ from pathlib import Path
 
 # The service's own limit; after it, a submission is refused with "KernelGuard pre-check is unavailable right now".
 SECONDS = 30.0
-CACHE_VARIABLE = "MXSUB_CACHE"
 
 
 @dataclass(frozen=True)
@@ -97,14 +96,9 @@ def _identity() -> str | None:
 
 
 def _cache_file(identity: str, digest: str) -> Path:
-    named = os.environ.get(CACHE_VARIABLE)
-    if named:
-        folder = Path(named)
-    else:
-        from platformdirs import user_cache_path
+    from platformdirs import user_cache_path
 
-        folder = user_cache_path("mxsub", appauthor=False)
-    return folder / "kernelguard" / identity / f"{digest}.json"
+    return user_cache_path("mxsub", appauthor=False) / "kernelguard" / identity / f"{digest}.json"
 
 
 def _cached(identity: str, digest: str) -> Verdict | None:
@@ -153,14 +147,20 @@ def _verdict_from(content: dict[str, object]) -> Verdict:
     )
 
 
-class _Worker:
-    """A process that judges one text after another; started when first needed, replaced when it hangs or dies."""
+class Worker:
+    """A process that judges one text after another; started when first needed, replaced when it hangs or dies.
 
-    def __init__(self) -> None:
+    seconds: how long it may take for one text.
+    """
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
         self._lock = threading.Lock()
 
     def judge(self, text: str) -> Verdict:
+        """KernelGuard's verdict on a text, or why there is none."""
         with self._lock:
             for _ in range(2):
                 answer, late = self._attempt(text)
@@ -168,7 +168,7 @@ class _Worker:
                     return _verdict_from(json.loads(answer))
                 self._end()
                 if late:
-                    return _no_verdict(f"KernelGuard does not finish within {SECONDS:.0f} seconds")
+                    return _no_verdict(f"KernelGuard does not finish within {self._seconds:.0f} seconds")
             return _no_verdict("KernelGuard's process cannot be started, or dies", about_text=False)
 
     def _attempt(self, text: str) -> tuple[bytes, bool]:
@@ -182,7 +182,7 @@ class _Worker:
             late.set()
             process.kill()
 
-        alarm = threading.Timer(SECONDS, stop)
+        alarm = threading.Timer(self._seconds, stop)
         alarm.daemon = True
         alarm.start()
         answer = self._ask(process, text)
@@ -204,9 +204,11 @@ class _Worker:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self._end()
+        if self._closed:
+            return None
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "mxsub.submit.lint.guard_worker", str(SECONDS)],
+                [sys.executable, "-m", "mxsub.submit.lint.guard_worker", str(self._seconds)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -228,8 +230,9 @@ class _Worker:
                     continue
         self._process = None
 
-    def stop(self) -> None:
-        """Ends the process, also while it judges; the next text starts a new one."""
+    def close(self) -> None:
+        """Ends the process for good, also while it judges."""
+        self._closed = True
         process = self._process
         if process is not None:
             process.kill()
@@ -237,5 +240,5 @@ class _Worker:
             self._end()
 
 
-_worker = _Worker()
-atexit.register(_worker.stop)
+_worker = Worker()
+atexit.register(_worker.close)

@@ -134,7 +134,7 @@ PATTERNS: dict[str, Pattern] = {
     ),
     "RUNNER_PLAN_CACHE": Pattern(
         "keeps compiled runners, plans or configs in a cache, which is allowed",
-        "Nothing need change; another name than `cache` or functools-free module state would not be noticed.",
+        "Nothing need change.",
         (_CACHED,),
     ),
     "CUDA_GRAPH_REPLAY": Pattern(

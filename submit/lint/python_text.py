@@ -2,6 +2,7 @@
 
 import ast
 import bisect
+import codecs
 import re
 import sys
 import warnings
@@ -16,6 +17,8 @@ RUNNER_PYTHON = (3, 12)
 _NEWER_SYNTAX = re.compile(
     r"""\b(?:[fF][rR]?|[rR][fF])["']|^\s*type\s+\w+|\bdef\s+\w+\s*\[|\bclass\s+\w+\s*\[""", re.MULTILINE
 )
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 # Comments and strings of Python, also of text that does not parse; an unclosed string ends with its line, an
 # unclosed triple-quoted one with the text. Each alternative always matches to an end, so a scan is linear.
@@ -52,32 +55,58 @@ class Parsed:
 
 
 def parse(data: bytes) -> Parsed:
-    """Parses and compiles a file's bytes as the runner's Python 3.12, as far as this Python can tell."""
+    """Parses and compiles a UTF-8 file's bytes as the runner's Python 3.12, as far as this Python can tell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(data, feature_version=RUNNER_PYTHON)
-            compile(tree, "submission.py", "exec", dont_inherit=True)
         except SyntaxError as error:
-            return Parsed(None, _syntax_problem(error, data))
+            line, column = _place_in_text(error, data)
+            return Parsed(None, _problem(error, data, line, column))
         except (RecursionError, MemoryError):
             return Parsed(None, Problem("depth", "nested too deeply", 1, 1))
         except ValueError as error:
             return Parsed(None, Problem("syntax", str(error), 1, 1))
+        try:
+            compile(tree, "submission.py", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            # The compiler counts UTF-8 bytes, as the tree does.
+            line, column = error.lineno or 1, error.offset or 1
+            before = _line(data, line).encode()[: column - 1].decode("utf-8", "replace")
+            return Parsed(None, _problem(error, data, line, len(before) + 1))
+        except (RecursionError, MemoryError):
+            return Parsed(None, Problem("depth", "nested too deeply", 1, 1))
     return Parsed(tree, None)
 
 
-def _syntax_problem(error: SyntaxError, data: bytes) -> Problem:
-    line, column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+def _place_in_text(error: SyntaxError, data: bytes) -> tuple[int, int]:
+    """Where a parser's error is: before Python 3.13 its column counts bytes when it parses bytes, so that the place
+    is taken from parsing the text, where that fails as well."""
+    try:
+        ast.parse(data.decode("utf-8-sig", "replace"), feature_version=RUNNER_PYTHON)
+    except SyntaxError as again:
+        error = again
+    except (ValueError, RecursionError, MemoryError):
+        return 1, 1
+    return max(error.lineno or 1, 1), max(error.offset or 1, 1)
+
+
+def _problem(error: SyntaxError, data: bytes, line: int, column: int) -> Problem:
+    """The problem at a place, which is moved into the text where Python puts it after a line's end."""
+    text = _line(data, line)
+    column = min(column, len(text) + 1) + (line == 1 and data.startswith(codecs.BOM_UTF8))
     message = error.msg or "invalid syntax"
     if "too many nested" in message or "too deep" in message or "recursion" in message:
         return Problem("depth", message, line, column)
-    if sys.version_info < RUNNER_PYTHON:
-        last = error.end_lineno or line
-        lines = data.decode("utf-8", "replace").splitlines()[line - 1 : last]
-        if message.startswith("f-string") or _NEWER_SYNTAX.search("\n".join(lines)):
-            return Problem("newer", message, line, column)
+    if sys.version_info < RUNNER_PYTHON and (message.startswith("f-string") or _NEWER_SYNTAX.search(text)):
+        return Problem("newer", message, line, column)
     return Problem("syntax", message, line, column)
+
+
+def _line(data: bytes, line: int) -> str:
+    """The text of a 1-based line as Python counts them, without a byte order mark; empty after the last."""
+    lines = _LINE_END.split(data.decode("utf-8-sig", "replace"))
+    return lines[line - 1] if line <= len(lines) else ""
 
 
 @dataclass(frozen=True)

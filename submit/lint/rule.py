@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from mxsub.submit.lint.finding import Finding, Judge, Severity
 from mxsub.submit.lint.source import Source
@@ -25,6 +26,7 @@ class Hit:
 
 
 Check = Callable[[Source], Iterator[Hit]]
+Needs = Literal["bytes", "text", "python"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Rule:
     example: str
     fix: str
     check: Check
-    needs: str = "text"
+    needs: Needs = "text"
     details: str = ""
 
     def applies(self, source: Source) -> bool:

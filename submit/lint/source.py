@@ -19,9 +19,12 @@ class Source:
 
     data: the file's bytes. filename: the name that it is posted under.
     leaderboard: the board that it is for, or None. gpus: the board's GPUs; empty where they are not known.
+    judged: whether KernelGuard is asked, in the background, from now on.
     """
 
-    def __init__(self, data: bytes, filename: str, leaderboard: str | None, gpus: tuple[str, ...]) -> None:
+    def __init__(
+        self, data: bytes, filename: str, leaderboard: str | None, gpus: tuple[str, ...], *, judged: bool = True
+    ) -> None:
         self.data = data
         self.filename = filename
         self.leaderboard = leaderboard
@@ -32,7 +35,8 @@ class Source:
         except UnicodeDecodeError as error:
             self.decode_error = error
             self.text = ""
-        self._verdict = PendingVerdict(self.text) if self.decode_error is None and data else None
+        readable = bool(data) and self.decode_error is None
+        self._verdict = PendingVerdict(self.text) if judged and readable else None
 
     @property
     def is_python(self) -> bool:
@@ -59,7 +63,7 @@ class Source:
 
     @property
     def verdict(self) -> Verdict | None:
-        """KernelGuard's verdict; waits for it. None for what never reaches it: empty or not UTF-8."""
+        """KernelGuard's verdict; waits for it. None for what never reaches it."""
         return self._verdict.result() if self._verdict else None
 
     @cached_property

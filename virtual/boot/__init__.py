@@ -1,1 +1,1 @@
-"""mxsub."""
+"""On the PYTHONPATH of processes that shall see the virtual MI355X: holds sitecustomize.py and nothing else."""

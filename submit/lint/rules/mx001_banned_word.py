@@ -34,17 +34,12 @@ def check(source: Source) -> Iterator[Hit]:
 
 
 def _message(source: Source, offset: int) -> str:
-    text = source.text
-    word = text[offset : offset + len(WORD)]
-    identifier = _identifier(text, offset)
-    if identifier.lower() == WORD:
-        named = f"the banned word '{word}'"
-    else:
-        named = f"'{identifier}', which holds the banned word '{WORD}'"
+    identifier = _identifier(source.text, offset)
     span = source.spans.at(offset)
-    if span is None:
-        return f"{named}, is the name of something in the code" if "," in named else f"{named} stands in the code"
-    return f"{named}{',' if ',' in named else ''} stands in a {span.kind}"
+    place = f"in a {span.kind}" if span else "in the code"
+    if len(identifier) == len(WORD):
+        return f"the banned word '{WORD}' stands {place}"
+    return f"'{identifier}' {place} holds the banned word '{WORD}'"
 
 
 def _identifier(text: str, offset: int) -> str:

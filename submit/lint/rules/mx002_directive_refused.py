@@ -13,7 +13,7 @@ def check(source: Source) -> Iterator[Hit]:
     for directive in source.directives.read_by_server:
         position, message = _complaint(directive, seen)
         if message:
-            line, column = source.place(directive.offset_of_word(position))
+            line, column = source.place(directive.starts[position])
             yield Hit(line, column, message)
         elif directive.key:
             seen[directive.key] = source.place(directive.offset)[0]

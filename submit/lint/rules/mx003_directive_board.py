@@ -14,7 +14,7 @@ def check(source: Source) -> Iterator[Hit]:
         name = directive.values[0]
         if name != source.leaderboard:
             only_case = name.lower() == source.leaderboard.lower()
-            line, column = source.place(directive.offset_of_word(2))
+            line, column = source.place(directive.starts[2])
             yield Hit(
                 line,
                 column,

@@ -9,14 +9,17 @@ from mxsub.submit.lint.source import BYTE_ORDER_MARK, Source
 def check(source: Source) -> Iterator[Hit]:
     if source.text.startswith(BYTE_ORDER_MARK):
         return  # MX013 says that no directive of such a file is read.
+    unread = source.directives.not_read_by_server
+    if not unread:
+        return
     ends = _line_that_ends_the_block(source)
-    for directive in source.directives.not_read_by_server:
+    what = _what_ends_it(source, ends)
+    for directive in unread:
         line, column = source.place(directive.offset)
         yield Hit(
             line,
             column,
-            f"the server does not read this directive: its block of comment lines ends with line {ends}"
-            f"{_what_ends_it(source, ends)}",
+            f"the server does not read this directive: its block of comment lines ends with line {ends}{what}",
         )
 
 

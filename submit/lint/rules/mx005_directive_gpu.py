@@ -12,12 +12,12 @@ def check(source: Source) -> Iterator[Hit]:
         if directive.key != "gpu" or not directive.values:
             continue
         if len(directive.values) > 1:
-            line, column = source.place(directive.offset_of_word(3))
+            line, column = source.place(directive.starts[3])
             yield Hit(line, column, "the official client refuses a file that names more than one GPU in a line")
         for position, name in enumerate(directive.values, start=2):
             message = _complaint(name, source.gpus)
             if message:
-                line, column = source.place(directive.offset_of_word(position))
+                line, column = source.place(directive.starts[position])
                 yield Hit(line, column, message, _fix(source.gpus))
 
 

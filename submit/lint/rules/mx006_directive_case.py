@@ -13,7 +13,7 @@ def check(source: Source) -> Iterator[Hit]:
         name = directive.values[0]
         refused_anyhow = directive.in_block and source.leaderboard not in (None, name)
         if name != name.lower() and not refused_anyhow:
-            line, column = source.place(directive.offset_of_word(2))
+            line, column = source.place(directive.starts[2])
             yield Hit(
                 line,
                 column,

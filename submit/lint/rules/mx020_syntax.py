@@ -54,4 +54,8 @@ def custom_kernel(data)
     fix="Correct the line.",
     check=check,
     needs="python",
+    details=(
+        "A warning, not an error, where this Python cannot know: it is older than the runner's and the line\n"
+        "may use newer syntax, or its parser gives up on nesting, which the runner's may not."
+    ),
 )

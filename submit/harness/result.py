@@ -1,0 +1,153 @@
+"""What a run of an evaluator gives, and how its result lines are read."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from mxsub.submit.harness.device import Device
+from mxsub.submit.harness.task import parse_case
+
+Outcome = Literal["passed", "failed", "crashed", "timed out", "exited"]
+_EQUAL = re.compile(r"bit-equal: (\d+)/(\d+)")
+_RATIO = re.compile(r"error over tolerance: ([\d.]+|nan|inf)")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Of the calls of one case. mean, std, err (of the mean), best, worst: ns, or on a virtual GPU the
+    wave instructions executed."""
+
+    runs: int
+    mean: float
+    std: float
+    err: float
+    best: float
+    worst: float
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case.
+
+    status: "pass", "fail", or "" where the run ended before it was known.
+    matched: (elements equal to the last bit, all elements); margin: the largest error as a share of its
+    tolerance; both None where the task's checker does not say.
+    """
+
+    spec: Mapping[str, Any]
+    status: str
+    error: str = ""
+    message: str = ""
+    timing: Timing | None = None
+    matched: tuple[int, int] | None = None
+    margin: float | None = None
+    report: str = ""
+
+    @property
+    def shape(self) -> str:
+        """m x n x k where the case has them, else the spec as it stands."""
+        if {"m", "n", "k"} <= self.spec.keys():
+            return f"{self.spec['m']}x{self.spec['n']}x{self.spec['k']}"
+        return "; ".join(f"{key}: {value}" for key, value in self.spec.items())
+
+
+@dataclass(frozen=True)
+class SeedSummary:
+    """Checks on fresh seeds. failed: the specs of those that did not pass; worst_margin: see CaseResult."""
+
+    seeds: tuple[int, ...]
+    passed: int
+    total: int
+    worst_margin: float | None
+    failed: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """What the virtual GPU did. seconds: of the host, compiling left out; warnings: sentence -> how often."""
+
+    launches: int
+    wave_instructions: int
+    seconds: float
+    warnings: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an evaluator. error: one sentence where it did not pass. duration: seconds."""
+
+    mode: str
+    device: Device
+    outcome: Outcome
+    error: str
+    cases: tuple[CaseResult, ...]
+    expected: int
+    exit_code: int | None
+    signal: str
+    duration: float
+    stdout: str
+    stderr: str
+    seeds: SeedSummary | None = None
+    emulation: Emulation | None = None
+    results: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == "passed"
+
+    @property
+    def geometric_mean(self) -> float | None:
+        """Of the cases' means, in ns: what the board ranks by; None where a case has none."""
+        means = [case.timing.mean for case in self.cases if case.timing]
+        if not means or len(means) < self.expected or min(means) <= 0:
+            return None
+        return math.exp(sum(map(math.log, means)) / len(means))
+
+    def to_dict(self) -> dict[str, object]:
+        content = asdict(self)
+        unit = "wave instructions executed, emulated" if self.device.virtual else "ns"
+        return {**content, "passed": self.passed, "timing_unit": unit, "geometric_mean": self.geometric_mean}
+
+
+def parse_results(lines: str) -> dict[str, str]:
+    """`key: value` lines, split at the first colon; a later key wins."""
+    results: dict[str, str] = {}
+    for line in lines.splitlines():
+        key, colon, value = line.partition(":")
+        if colon:
+            results[key.strip()] = value.strip()
+    return results
+
+
+def case_results(results: Mapping[str, str], mode: str) -> tuple[CaseResult, ...]:
+    """The cases of an evaluator's results, in order, as far as it got."""
+    prefix = "test" if mode == "test" else "benchmark"
+    found = []
+    for number in range(int(results.get(f"{prefix}-count", "0"))):
+        key = f"{prefix}.{number}."
+        own = {name.removeprefix(key): value for name, value in results.items() if name.startswith(key)}
+        if "spec" in own:
+            found.append(_case(own))
+    return tuple(found)
+
+
+def _case(own: Mapping[str, str]) -> CaseResult:
+    timing = None
+    if "mean" in own:
+        numbers = [float(own.get(name, "nan")) for name in ("mean", "std", "err", "best", "worst")]
+        timing = Timing(int(own.get("runs", "1")), *numbers)
+    message = own.get("message", "")
+    equal, ratio = _EQUAL.search(message), _RATIO.search(message)
+    done = timing is not None or "report" in own
+    return CaseResult(
+        spec=parse_case(own["spec"]),
+        status=own.get("status", "pass" if done else ""),
+        error=own.get("error", "").replace("\\n", "\n"),
+        message=message.replace("\\n", "\n"),
+        timing=timing,
+        matched=(int(equal[1]), int(equal[2])) if equal else None,
+        margin=float(ratio[1]) if ratio else None,
+        report=own.get("report", ""),
+    )

@@ -1,0 +1,172 @@
+"""Runs a task's evaluator over a submission and says how it went."""
+
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from mxsub import virtual
+from mxsub.submit.errors import UsageError
+from mxsub.submit.harness.device import Device
+from mxsub.submit.harness.explain_end import explain_end
+from mxsub.submit.harness.process import run_process
+from mxsub.submit.harness.result import Emulation, Run, SeedSummary, case_results, parse_results
+from mxsub.submit.harness.task import Case, Task, case_line
+
+Progress = Callable[[str, int, int | None], None]
+LARGEST_SEED = 2**31 - 1
+
+
+def run(
+    submission: bytes,
+    task: Task,
+    device: Device,
+    mode: str,
+    *,
+    seeds: int = 0,
+    cases: Iterable[Case] | None = None,
+    timeout: float | None = None,
+    on_progress: Progress | None = None,
+) -> Run:
+    """Runs the evaluator of a task in a mode: test, benchmark, leaderboard or profile.
+
+    cases: instead of the mode's own. timeout: seconds, instead of the task's. seeds: before that, every case is
+    checked on so many fresh seeds; if one fails there, the run is failed and the mode itself is not run.
+    """
+    chosen = tuple(task.cases(mode) if cases is None else cases)
+    if not chosen:
+        raise UsageError(f"the task '{task.name}' has no cases for the mode {mode}")
+    limit = timeout or task.timeouts[mode]
+    summary = None
+    if seeds:
+        fresh = tuple(random.SystemRandom().randrange(1, LARGEST_SEED) for _ in range(seeds))
+        checks = [{**case, "seed": seed} for case in chosen for seed in fresh]
+        checked = _evaluate(
+            submission, task, device, "test", checks, timeout or task.timeouts["test"] * seeds, on_progress
+        )
+        summary = _seed_summary(fresh, checked)
+        if not checked.passed:
+            return _with_seeds(checked, summary)
+    ran = _evaluate(submission, task, device, mode, chosen, limit, on_progress)
+    return _with_seeds(ran, summary)
+
+
+def _evaluate(
+    submission: bytes,
+    task: Task,
+    device: Device,
+    mode: str,
+    cases: Iterable[Case],
+    timeout: float,
+    on_progress: Progress | None,
+) -> Run:
+    cases = tuple(cases)
+    with tempfile.TemporaryDirectory(prefix="mxsub-") as scratch:
+        folder = Path(scratch) / "evaluator"
+        _assemble(folder, task, submission)
+        case_file = Path(scratch) / "cases.txt"
+        case_file.write_text("".join(f"{case_line(case)}\n" for case in cases))
+        log = Path(scratch) / "virtual.log"
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        if device.virtual:
+            environment.update(virtual.environment(log))
+        ended = run_process(
+            [sys.executable, task.main, mode, str(case_file)],
+            folder,
+            environment,
+            timeout,
+            _reporter(mode, len(cases), on_progress),
+        )
+        entries = _log_entries(log)
+    results = parse_results(ended.results)
+    found = case_results(results, mode)
+    faults = [str(entry["message"]) for entry in entries if entry["event"] == "fault"]
+    verdict = explain_end(task, mode, ended, found, results.get("check", ""), len(cases), timeout, faults)
+    return Run(
+        mode=mode,
+        device=device,
+        outcome=verdict.outcome,
+        error=verdict.sentence,
+        cases=found,
+        expected=len(cases),
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        duration=ended.seconds,
+        stdout=ended.stdout,
+        stderr=ended.stderr,
+        emulation=_emulation(entries) if device.virtual else None,
+        results=results,
+    )
+
+
+def _assemble(folder: Path, task: Task, submission: bytes) -> None:
+    """The evaluator's folder: the task's files, and the submission under its name."""
+    folder.mkdir()
+    for name, source in task.files.items():
+        if source is None:
+            (folder / name).write_bytes(submission)
+        else:
+            shutil.copyfile(source, folder / name)
+
+
+def _reporter(mode: str, expected: int, on_progress: Progress | None) -> Callable[[str], None] | None:
+    """Turns result lines into progress: a spec says what starts, or in leaderboard mode what has ended."""
+    if on_progress is None:
+        return None
+    on_progress(f"{mode}: starting", 0, expected)
+    finished = 0
+
+    def on_result(line: str) -> None:
+        nonlocal finished
+        key, _, value = line.partition(":")
+        if key.endswith(".spec"):
+            on_progress(f"{mode}: {value.strip()}", finished, expected)
+        elif key.endswith((".status", ".worst", ".report")):
+            finished += 1
+            on_progress(f"{mode}", finished, expected)
+
+    return on_result
+
+
+def _log_entries(log: Path) -> list[dict[str, Any]]:
+    try:
+        lines = log.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def _emulation(entries: list[dict[str, Any]]) -> Emulation:
+    launches = [entry for entry in entries if entry["event"] == "launch"]
+    warnings: Counter[str] = Counter()
+    for entry in launches:
+        warnings.update(entry["warnings"])
+    return Emulation(
+        launches=len(launches),
+        wave_instructions=sum(sum(entry["wave_instructions"].values()) for entry in launches),
+        seconds=sum(entry["seconds"] for entry in launches),
+        warnings=dict(warnings),
+    )
+
+
+def _seed_summary(seeds: tuple[int, ...], checked: Run) -> SeedSummary:
+    margins = [case.margin for case in checked.cases if case.margin is not None]
+    return SeedSummary(
+        seeds=seeds,
+        passed=sum(case.status == "pass" for case in checked.cases),
+        total=checked.expected,
+        worst_margin=max(margins) if margins else None,
+        failed=tuple(case.spec for case in checked.cases if case.status != "pass"),
+    )
+
+
+def _with_seeds(ran: Run, summary: SeedSummary | None) -> Run:
+    from dataclasses import replace
+
+    return replace(ran, seeds=summary)

@@ -1,0 +1,52 @@
+"""Which lane gets its value from which: the DPP modifiers and the patterns of ds_swizzle_b32."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mxsub.virtual.faults import UnsupportedForm
+
+Array = npt.NDArray[Any]
+
+_LANE = np.arange(64)
+_ROW = _LANE & 48
+_WITHIN = _LANE & 15
+_EVERY = np.ones(64, np.bool_)
+
+# name -> function of the modifier's value: (lane that each lane reads from, is there such a lane)
+_DPP = {
+    "quad_perm": lambda value: ((_LANE & 60) + np.array(value)[_LANE & 3], _EVERY),
+    "row_shl": lambda value: (_LANE + value, _WITHIN + value < 16),
+    "row_shr": lambda value: (_LANE - value, value <= _WITHIN),
+    "row_ror": lambda value: (_ROW + (_WITHIN - value & 15), _EVERY),
+    "row_mirror": lambda _: (_ROW + 15 - _WITHIN, _EVERY),
+    "row_half_mirror": lambda _: ((_LANE & 56) + 7 - (_LANE & 7), _EVERY),
+    "row_newbcast": lambda value: (_ROW + value, _EVERY),
+    "row_bcast": lambda value: (_ROW - 1, _LANE >= 16) if value == 15 else (np.full(64, 31), _LANE >= 32),
+    "wave_shl": lambda _: (_LANE + 1, _LANE < 63),
+    "wave_rol": lambda _: (_LANE + 1 & 63, _EVERY),
+    "wave_shr": lambda _: (_LANE - 1, _LANE > 0),
+    "wave_ror": lambda _: (_LANE - 1 & 63, _EVERY),
+}
+
+
+def dpp_pattern(modifiers: dict[str, Any]) -> tuple[Array, Array, Array]:
+    """The three arrays of 64: the lane each lane reads from, is there one, may the lane be written."""
+    names = [name for name in modifiers if name in _DPP]
+    if len(names) != 1:
+        raise UnsupportedForm("DPP control")
+    source, valid = _DPP[names[0]](modifiers[names[0]])
+    rows = modifiers.get("row_mask", 15) >> (_LANE // 16) & 1
+    banks = modifiers.get("bank_mask", 15) >> (_WITHIN // 4) & 1
+    return np.where(valid, source, 0), valid, (rows & banks).astype(np.bool_)
+
+
+def swizzle_pattern(offset: int) -> Array:
+    """The lane that each lane reads from, for the offset of a ds_swizzle_b32."""
+    if offset & 0x8000:
+        if offset & 0x7F00:
+            raise UnsupportedForm("rotations and FFT patterns of ds_swizzle")
+        return (_LANE & 60) + (offset >> 2 * (_LANE & 3) & 3)
+    and_mask, or_mask, xor_mask = offset & 31, offset >> 5 & 31, offset >> 10 & 31
+    return (_LANE & 32) + (((_LANE & and_mask) | or_mask) ^ xor_mask)

@@ -1,0 +1,257 @@
+"""Programs and their launches on the virtual MI355X: the public face of the emulator."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mxsub.virtual import matrix, memory_instructions, scalar, vector
+from mxsub.virtual.assembly import Instruction, parse
+from mxsub.virtual.faults import LaunchError, UnsupportedForm, UnsupportedInstruction
+from mxsub.virtual.memory import BankedMemory, Buffer, GlobalMemory
+from mxsub.virtual.metadata import parse_metadata
+from mxsub.virtual.registers import EXEC
+from mxsub.virtual.scheduler import Batch
+from mxsub.virtual.waves import LANE, LANES, Shared, Waves
+
+Array = npt.NDArray[Any]
+U32 = np.uint32
+
+LDS_LIMIT = 160 * 1024
+WAVES_LIMIT = 16
+
+# Of a batch of workgroups, which run together: enough for numpy to be efficient, few enough for the caches.
+_BATCH_WAVES = 256
+# Kernels with atomics may have workgroups that wait for one another, so as many as possible run together.
+_BATCH_WAVES_WITH_ATOMICS = 2048
+
+# The first of these that an opcode begins with says its class.
+_CLASSES = (
+    ("v_mfma", "matrix"),
+    ("v_", "vector"),
+    ("ds_", "lds"),
+    ("s_load", "scalar load"),
+    ("s_buffer_load", "scalar load"),
+    ("s_", "scalar"),
+    ("scratch_", "scratch"),
+    ("", "global"),
+)
+
+
+def instruction_class(opcode: str) -> str:
+    """matrix, vector, lds, scalar load, scalar, scratch or global."""
+    return next(label for prefix, label in _CLASSES if opcode.startswith(prefix))
+
+
+def is_known(opcode: str) -> bool:
+    """Does the emulator know the opcode (given without its encoding suffix)?"""
+    return (
+        opcode in vector.OPCODES
+        or opcode in scalar.OPCODES
+        or matrix.is_known(opcode)
+        or memory_instructions.is_known(opcode)
+    )
+
+
+def _bind(instruction: Instruction, labels: dict[str, int]) -> Callable[[Waves], Any] | None:
+    opcode = instruction.opcode
+    if opcode.startswith("v_mfma"):
+        return matrix.bind(instruction)
+    if opcode.startswith("v_"):
+        return vector.bind(instruction)
+    if opcode in scalar.OPCODES:
+        return scalar.bind(instruction, labels)
+    return memory_instructions.bind(instruction)
+
+
+class Program:
+    """A kernel for gfx950, decoded and ready to run.
+
+    name: as in the submission. arguments: of the kernel-argument segment, in order (see metadata.Argument).
+    code: the instructions. The sizes are bytes; lds_size is what was compiled in, without the launch's own part.
+    workgroup_size: the most work-items. *_count and *_spill_count: registers of a lane (vector) or wave (scalar).
+    """
+
+    def __init__(self, asm: str) -> None:
+        """Decode amdgcn assembly text.
+
+        Raises UnsupportedInstruction, which names all instructions that the emulator does not know.
+        """
+        listing, metadata = parse(asm), parse_metadata(asm)
+        self.name = listing.name
+        self.code = listing.code
+        self.directives = listing.directives
+        self.arguments = metadata.arguments
+        numbers = metadata.numbers
+        self.kernarg_size = numbers.get("kernarg_segment_size", 0)
+        self.lds_size = numbers.get("group_segment_fixed_size", 0)
+        self.scratch_size = numbers.get("private_segment_fixed_size", 0)
+        self.workgroup_size = numbers.get("max_flat_workgroup_size", LANES)
+        self.vgpr_count = numbers.get("vgpr_count", 0)
+        self.agpr_count = numbers.get("agpr_count", 0)
+        self.sgpr_count = numbers.get("sgpr_count", 0)
+        self.vgpr_spill_count = numbers.get("vgpr_spill_count", 0)
+        self.sgpr_spill_count = numbers.get("sgpr_spill_count", 0)
+        self.steps = self._bound(listing.labels)
+        self.entry = self._entry(listing.labels)
+        self.has_atomics = any(memory_instructions.touches_memory_atomically(i.opcode) for i in self.code)
+
+    def _bound(self, labels: dict[str, int]) -> list[Callable[[Waves], Any] | None]:
+        steps: list[Callable[[Waves], Any] | None] = []
+        unknown: Counter[str] = Counter()
+        first_at: dict[str, str] = {}
+        for instruction in self.code:
+            problem = ""
+            if not is_known(instruction.opcode):
+                problem = instruction.opcode
+            else:
+                try:
+                    steps.append(_bind(instruction, labels))
+                except UnsupportedForm as form:
+                    problem = f"{instruction.text} [{form}]"
+                except (KeyError, ValueError, IndexError, TypeError, AssertionError):
+                    problem = f"{instruction.text} [operands]"
+            if problem:
+                unknown[problem] += 1
+                first_at.setdefault(problem, instruction.source)
+        if unknown:
+            listed = ", ".join(
+                f"{problem} ({count}x{f', first at {first_at[problem]}' if first_at[problem] else ''})"
+                for problem, count in sorted(unknown.items())
+            )
+            raise UnsupportedInstruction(f"uses instructions that the emulator does not know: {listed}")
+        return steps
+
+    def _entry(self, labels: dict[str, int]) -> int:
+        """Where waves start: behind the loads of arguments that the hardware has preloaded, where it does that."""
+        if self.directives.get("user_sgpr_kernarg_preload_length"):
+            for instruction in self.code:
+                if instruction.opcode == "s_branch":
+                    return labels[instruction.operands[0].name]
+                if not instruction.opcode.startswith(("s_load", "s_waitcnt")):
+                    break
+        return 0
+
+
+@dataclass
+class LaunchReport:
+    """What a launch did.
+
+    waves: how many ran. wave_instructions: class -> instructions, each counted once for every wave that ran it.
+    seconds: of the host. warnings: what ran but may well go wrong on the hardware -> how many times a wave did it.
+    """
+
+    waves: int = 0
+    wave_instructions: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    warnings: Counter[str] = field(default_factory=Counter)
+
+
+def launch(
+    program: Program,
+    grid: tuple[int, int, int],
+    kernarg: bytes,
+    memory: GlobalMemory,
+    *,
+    waves_per_workgroup: int | None = None,
+    lds_bytes: int = 0,
+    instruction_limit: int = 5_000_000,
+) -> LaunchReport:
+    """Run a grid of workgroups to the end.
+
+    kernarg: the kernel-argument segment, with device addresses of `memory`. waves_per_workgroup: None is as many as
+    compiled for. lds_bytes: that each workgroup gets. instruction_limit: for one batch of workgroups, against endless
+    loops. Raises LaunchError, IllegalAccess, EndlessLoop.
+    """
+    waves = waves_per_workgroup or max(1, program.workgroup_size // LANES)
+    lds_bytes = max(lds_bytes, program.lds_size)
+    _check(program, grid, kernarg, waves, lds_bytes)
+    total = grid[0] * grid[1] * grid[2]
+    report, start = LaunchReport(waves=total * waves), time.perf_counter()
+    visits = [0] * len(program.code)
+    together = max(1, (_BATCH_WAVES_WITH_ATOMICS if program.has_atomics else _BATCH_WAVES) // waves)
+    # Some lanes may read past the arguments with a wide load, as on the hardware.
+    segment = np.frombuffer(kernarg.ljust(program.kernarg_size, b"\0"), np.uint8)
+    arguments = memory.map("the kernel arguments", segment, writable=False)
+    try:
+        with np.errstate(all="ignore"):
+            for first in range(0, total, together):
+                numbers = np.arange(first, min(first + together, total))
+                lanes = len(numbers) * waves * LANES if program.scratch_size else 0
+                shared = Shared(
+                    memory,
+                    BankedMemory("LDS", len(numbers), lds_bytes),
+                    BankedMemory("scratch", lanes, program.scratch_size),
+                )
+                names = _names(grid, first)
+                batch = Batch(program.code, program.steps, names, len(numbers), waves, visits, instruction_limit)
+                batch.run(_first_waves(program, shared, numbers, waves, grid, arguments))
+                report.warnings += shared.warnings
+    finally:
+        memory.unmap(arguments)
+    for count, instruction in zip(visits, program.code, strict=True):
+        if count:
+            report.wave_instructions[instruction_class(instruction.opcode)] += count
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def _check(program: Program, grid: tuple[int, int, int], kernarg: bytes, waves: int, lds_bytes: int) -> None:
+    if lds_bytes > LDS_LIMIT:
+        raise LaunchError(f"needs {lds_bytes:,} bytes of LDS a workgroup; an MI355X has {LDS_LIMIT:,}")
+    if waves > WAVES_LIMIT:
+        raise LaunchError(f"needs {waves} waves a workgroup; an MI355X allows {WAVES_LIMIT}")
+    if min(grid) < 0 or max(grid) >= 1 << 31:
+        raise LaunchError(f"was launched on a grid of {grid}")
+    if len(kernarg) > program.kernarg_size:
+        raise LaunchError(f"takes {program.kernarg_size} bytes of arguments, not {len(kernarg)}")
+
+
+def _names(grid: tuple[int, int, int], first: int) -> Callable[[int], str]:
+    """What messages call the workgroups of a batch: a number, or coordinates where the grid has several dimensions."""
+
+    def name(index: int) -> str:
+        number = first + index
+        if grid[1] == grid[2] == 1:
+            return str(number)
+        return str((number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])))
+
+    return name
+
+
+def _first_waves(
+    program: Program, shared: Shared, numbers: Array, waves: int, grid: tuple[int, int, int], arguments: Buffer
+) -> Waves:
+    """Waves in the state in which the hardware starts them.
+
+    LLVM's "User Guide for AMDGPU Backend": user registers in the order of the descriptor's bits, then the preloaded
+    arguments, then the workgroup's coordinates; v0 packs the work-item's (x in bits 0:9, y 10:19, z 20:29; Triton's
+    workgroups have one dimension).
+    """
+    flags, count = program.directives, len(numbers) * waves
+    group = Waves(shared, np.arange(count), np.repeat(np.arange(len(numbers)), waves))
+    group.pc = program.entry
+    at = 2 * (flags.get("user_sgpr_dispatch_ptr", 0) + flags.get("user_sgpr_queue_ptr", 0))
+    if flags.get("user_sgpr_kernarg_segment_ptr"):
+        group.s[at] = np.full((1, 1), arguments.base & 0xFFFFFFFF, U32)
+        group.s[at + 1] = np.full((1, 1), arguments.base >> 32, U32)
+        at += 2
+    at += 2 * flags.get("user_sgpr_dispatch_id", 0) + flags.get("user_sgpr_private_segment_size", 0)
+    length, skipped = (flags.get(f"user_sgpr_kernarg_preload_{what}", 0) for what in ("length", "offset"))
+    words = np.zeros(length + skipped + len(arguments.data) // 4 + 1, U32)
+    words.view(np.uint8)[: len(arguments.data)] = arguments.data
+    for k in range(length):
+        group.s[at + k] = words[skipped + k].reshape(1, 1)
+    at = flags.get("user_sgpr_count", at + length)
+    coordinates = numbers % grid[0], numbers // grid[0] % grid[1], numbers // (grid[0] * grid[1])
+    for axis, ids in zip("xyz", coordinates, strict=True):
+        if flags.get(f"system_sgpr_workgroup_id_{axis}", axis == "x"):
+            group.s[at] = np.repeat(ids, waves).astype(U32)[:, None]
+            at += 1
+    group.s[EXEC] = group.s[EXEC + 1] = np.full((1, 1), 0xFFFFFFFF, U32)
+    group.v[0] = ((group.wave % waves * LANES)[:, None] + LANE).astype(U32)
+    return group

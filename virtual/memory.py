@@ -1,0 +1,235 @@
+"""Memory: global buffers, and the banks that workgroups (LDS) and lanes (scratch) own. Every access is checked."""
+
+import bisect
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from mxsub.virtual.faults import LaunchError, Violation
+
+Array = npt.NDArray[Any]
+
+# Units in which bytes are moved. complex128 stands for 16 bytes: it is only ever copied.
+_UNITS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+
+
+def _in_units(memory: Array, offsets: Array, size: int) -> tuple[Array, Array, int]:
+    """The widest view of bytes in which every access is of whole units: (view, indices into it, bytes a unit)."""
+    low_bits = int(np.bitwise_or.reduce(offsets, axis=None)) | size | 16
+    unit = low_bits & -low_bits
+    view = memory[: len(memory) // unit * unit].view(_UNITS[unit])
+    index = offsets // unit if unit > 1 else offsets
+    if size != unit:
+        index = index[..., None] + np.arange(size // unit)
+    return view, index, unit
+
+
+def gather(memory: Array, offsets: Array, size: int) -> Array:
+    """The bytes, uint8 (*offsets.shape, size), at offsets into a one-dimensional array of bytes."""
+    view, index, _ = _in_units(memory, offsets, size)
+    return view[index].view(np.uint8).reshape(*offsets.shape, size)
+
+
+def scatter(memory: Array, offsets: Array, data: Array) -> None:
+    """Store data, uint8 (*offsets.shape, size). Of accesses to the same place the last one wins."""
+    view, index, unit = _in_units(memory, offsets, data.shape[-1])
+    view[index] = np.ascontiguousarray(data).view(_UNITS[unit]).reshape(index.shape)
+
+
+def _mark(memory: Array, offsets: Array, size: int) -> None:
+    view, index, unit = _in_units(memory, offsets, size)
+    view[index] = np.ones(unit, np.uint8).view(_UNITS[unit])[0]
+
+
+class Access:
+    """What the lanes of some waves reach for with one instruction: only the lanes that are on, flat.
+
+    flat: int64 addresses, one a lane that is on. bank: for banked memory, whose it is that the lane reaches for.
+    """
+
+    def __init__(self, addresses: Array, mask: Array | None = None, bank: Array | None = None) -> None:
+        """addresses: int64 (waves, 64), or 1 in place of either; mask: the lanes, None for all of them."""
+        self.shape = addresses.shape if mask is None else np.broadcast_shapes(addresses.shape, mask.shape)
+        self.mask = None if mask is None else np.broadcast_to(mask, self.shape)
+        self.flat = self.pick(addresses)
+        self.bank = None if bank is None else self.pick(bank)
+
+    def pick(self, values: Array) -> Array:
+        """Values by wave and lane (and more axes behind) to those of the lanes that are on, flat."""
+        values = np.broadcast_to(values, self.shape + values.shape[2:])
+        return values[self.mask] if self.mask is not None else values.reshape(-1, *values.shape[2:])
+
+    def spread(self, values: Array) -> Array:
+        """Flat values back to waves and lanes; lanes that are off get zeros, which nobody uses."""
+        if self.mask is None:
+            return values.reshape(*self.shape, *values.shape[1:])
+        result = np.zeros(self.shape + values.shape[1:], values.dtype)
+        result[self.mask] = values
+        return result
+
+    def part(self, which: Array) -> "Access":
+        """Some of the flat accesses, by number."""
+        return Access(self.flat[which, None], bank=None if self.bank is None else self.bank[which, None])
+
+    def blame(self, index: int, what: str) -> NoReturn:
+        """Raise a Violation for one of the flat accesses."""
+        if self.mask is not None:
+            row, lane = (int(x) for x in np.argwhere(self.mask)[index])
+        else:
+            row, lane = (int(x) for x in np.unravel_index(index, self.shape))
+        raise Violation(what, row, lane if self.shape[1] > 1 else None, int(self.flat[index]))
+
+
+class Buffer:
+    """A piece of global memory: `data` (uint8, one dimension, the real bytes) at the device addresses from `base` on."""
+
+    def __init__(self, name: str, data: Array, base: int, writable: bool = True) -> None:
+        self.name = name
+        self.data = data
+        self.base = base
+        self.writable = writable
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    @property
+    def end(self) -> int:
+        return self.base + len(self.data)
+
+    def __str__(self) -> str:
+        """As messages show it: `b_ptr (uint8 [180, 4096], 737,280 bytes)`."""
+        size = f"{self.size:,} bytes"
+        return f"{self.name[:-1]}, {size})" if self.name.endswith(")") else f"{self.name} ({size})"
+
+
+class GlobalMemory:
+    """Buffers at device addresses, far apart, so that an offset out of one never lands in another."""
+
+    FIRST = 0x1000_0000_0000
+    GAP = 1 << 32
+    ALIGNMENT = 2 << 20
+
+    def __init__(self) -> None:
+        self._buffers: list[Buffer] = []  # by address
+        self._bases: list[int] = []
+
+    def map(self, name: str, data: Array, writable: bool = True, base: int | None = None) -> Buffer:
+        """Make bytes reachable.
+
+        data: uint8, one dimension, a view of the memory itself. base: its device address; without one it gets a
+        free one. Raises LaunchError when the range overlaps another buffer's.
+        """
+        if base is None:
+            last = self._buffers[-1].end if self._buffers else self.FIRST - self.GAP
+            base = -(-(last + self.GAP) // self.ALIGNMENT) * self.ALIGNMENT
+        place = bisect.bisect_left(self._bases, base)
+        neighbours = self._buffers[max(place - 1, 0) : place + 1]
+        if any((base < other.end and other.base < base + len(data)) or base == other.base for other in neighbours):
+            raise LaunchError(f"maps {name} at {base:#x}, where there is another buffer")
+        buffer = Buffer(name, data, base, writable)
+        self._buffers.insert(place, buffer)
+        self._bases.insert(place, base)
+        return buffer
+
+    def unmap(self, buffer: Buffer) -> None:
+        """Take a buffer away; accesses to its addresses are faults from now on."""
+        place = self._buffers.index(buffer)
+        del self._buffers[place], self._bases[place]
+
+    def load(self, access: Access, size: int) -> Array:
+        """The bytes, uint8 (accesses, size). Raises Violation."""
+        parts = self._parts(access, size, writes=False)
+        if len(parts) == 1:
+            return gather(parts[0][0].data, access.flat - parts[0][0].base, size)
+        result = np.empty((len(access.flat), size), np.uint8)
+        for buffer, which in parts:
+            result[which] = gather(buffer.data, access.flat[which] - buffer.base, size)
+        return result
+
+    def store(self, access: Access, data: Array) -> None:
+        """Write data, uint8 (accesses, size). Raises Violation, before anything is written."""
+        for buffer, which in self._parts(access, data.shape[-1], writes=True):
+            scatter(buffer.data, access.flat[which] - buffer.base, data[which])
+
+    def _parts(self, access: Access, size: int, writes: bool) -> list[tuple[Buffer, Any]]:
+        """The buffers that are reached, each with which of the flat accesses it takes. Raises Violation."""
+        low, high = int(access.flat.min()), int(access.flat.max())
+        place = bisect.bisect_right(self._bases, low) - 1
+        if place >= 0 and high + size <= self._buffers[place].end:
+            parts: list[tuple[Buffer, Any]] = [(self._buffers[place], slice(None))]
+        else:
+            owners = np.searchsorted(np.array(self._bases, np.int64), access.flat, "right") - 1
+            ends = np.array([buffer.end for buffer in self._buffers] or [0], np.int64)
+            outside = (owners < 0) | (access.flat + size > ends[owners])
+            if outside.any():
+                index = int(np.argmax(outside))
+                access.blame(index, self._outside(int(access.flat[index]), size, writes))
+            parts = [(self._buffers[owner], owners == owner) for owner in np.unique(owners)]
+        if writes:
+            for buffer, which in parts:
+                if not buffer.writable:
+                    index = 0 if isinstance(which, slice) else int(np.argmax(which))
+                    access.blame(index, f"writes {size} bytes to {buffer}, which is read-only,")
+        return parts
+
+    def _outside(self, address: int, size: int, writes: bool) -> str:
+        what = f"{'writes' if writes else 'reads'} {size} byte{'s' if size > 1 else ''}"
+        reach = self.GAP // 2
+        near = [b for b in self._buffers if b.base - reach <= address + size and address <= b.end + reach]
+        if not near:
+            return f"{what} far from any buffer"
+        buffer = min(near, key=lambda b: max(b.base - address, address - b.end))
+        if address >= buffer.end:
+            return f"{what} {_distance(address - buffer.end)} past the end of {buffer}"
+        if address + size <= buffer.base:
+            return f"{what} {_distance(buffer.base - address)} before the start of {buffer}"
+        if address < buffer.base:
+            return f"{what} that begin {_distance(buffer.base - address)} before the start of {buffer}"
+        return f"{what} of which {address + size - buffer.end} lie past the end of {buffer}"
+
+
+def _distance(count: int) -> str:
+    return f"{count:,} bytes" if count > 1 else "right" if count == 0 else "1 byte"
+
+
+class BankedMemory:
+    """Banks of `size` bytes each: LDS, one a workgroup, or scratch, one a lane. Knows what was ever written."""
+
+    def __init__(self, name: str, banks: int, size: int) -> None:
+        self.name = name
+        self.size = size
+        self._stride = size + 15 & -16
+        self._data = np.zeros(banks * self._stride, np.uint8)
+        self._written = np.zeros(banks * self._stride, np.uint8)
+
+    def load(self, access: Access, size: int) -> Array:
+        """The bytes, uint8 (accesses, size). Raises Violation, also for bytes that nothing has written."""
+        offsets = self._offsets(access, size, "reads")
+        marks = gather(self._written, offsets, size)
+        if not marks.all():
+            index = int(np.argmax(~marks.all(1)))
+            access.blame(index, f"reads {size} bytes of {self.name} of which some were never written")
+        return gather(self._data, offsets, size)
+
+    def store(self, access: Access, data: Array) -> None:
+        """Write data, uint8 (accesses, size). Raises Violation."""
+        offsets = self._offsets(access, data.shape[-1], "writes")
+        _mark(self._written, offsets, data.shape[-1])
+        scatter(self._data, offsets, data)
+
+    def _offsets(self, access: Access, size: int, verb: str) -> Array:
+        if access.flat.min() < 0 or access.flat.max() + size > self.size:
+            index = int(np.argmax((access.flat < 0) | (access.flat + size > self.size)))
+            address = int(access.flat[index])
+            if address < 0:
+                where = f"{-address:,} bytes before the start of"
+            elif address >= self.size:
+                where = f"{_distance(address - self.size)} past the end of"
+            else:
+                where = f"of which {address + size - self.size} lie past the end of"
+            access.blame(index, f"{verb} {size} bytes {where} {self.name} ({self.size:,} bytes)")
+        assert access.bank is not None
+        offsets: Array = access.flat + access.bank * self._stride
+        return offsets

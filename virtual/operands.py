@@ -1,0 +1,280 @@
+"""How operands are read and written: decoded once per instruction into small functions of the waves that run it.
+
+The type of an operand says how many registers it takes and what they hold:
+
+    u32 i32 f32 u64 i64 f64    as they say
+    u16 i16 f16                the low half of a register, or the high one by op_sel
+    mask                       a lane mask in a pair of scalar registers, as bool per lane
+    2xu16 2xi16 2xf16 2xf32    both halves of a packed operand on a leading axis, as op_sel and op_sel_hi pick them
+
+As a destination, 16-bit types clear the other half of the register; 'u16+' and 'f16+' keep it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mxsub.virtual.assembly import Instruction, Operand
+from mxsub.virtual.faults import UnsupportedForm
+from mxsub.virtual.registers import SCC
+from mxsub.virtual.waves import Waves
+
+Array = npt.NDArray[Any]
+Reader = Callable[[Waves], Array]
+Writer = Callable[[Waves, Array, Array | None], None]
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "u16": np.dtype(np.uint16),
+    "i16": np.dtype(np.int16),
+    "f16": np.dtype(np.float16),
+    "u32": np.dtype(np.uint32),
+    "i32": np.dtype(np.int32),
+    "f32": np.dtype(np.float32),
+    "u64": np.dtype(np.uint64),
+    "i64": np.dtype(np.int64),
+    "f64": np.dtype(np.float64),
+}
+
+U16, U32, U64 = np.uint16, np.uint32, np.uint64
+
+# SDWA selections: (first bit, bits)
+_SELECTIONS = {
+    "BYTE_0": (0, 8),
+    "BYTE_1": (8, 8),
+    "BYTE_2": (16, 8),
+    "BYTE_3": (24, 8),
+    "WORD_0": (0, 16),
+    "WORD_1": (16, 16),
+    "DWORD": (0, 32),
+}
+
+
+def reader(instruction: Instruction, operand: Operand, kind: str, position: int = 0) -> Reader:
+    """A function that gives the operand's value, of the type `kind`.
+
+    position: the number of the source among the sources, which modifiers such as op_sel go by.
+    """
+    if kind == "mask":
+        return _lane_mask_reader(operand)
+    if kind.startswith("2x"):
+        return _packed_reader(instruction, operand, DTYPES[kind[2:]], position)
+    dtype = DTYPES[kind]
+    if operand.is_constant:
+        value = constant(operand, dtype)
+        return _modified(lambda waves: value, operand, dtype)
+    if dtype.itemsize == 8:
+        if operand.count == 1:
+            raise UnsupportedForm(f"one register as {kind}")
+        low, high = _word(operand), _word(operand, 1)
+        return _modified(lambda waves: _joined(low(waves), high(waves)).view(dtype), operand, dtype)
+    word = _word(operand)
+    if instruction.encoding == "_sdwa":
+        word = _sdwa_selected(word, instruction, position, operand.sign_extend)
+    if dtype.itemsize == 2:
+        shift = U32(16 * instruction.bit("op_sel", position))
+        return _modified(lambda waves: (word(waves) >> shift).astype(U16).view(dtype), operand, dtype)
+    if dtype == U32:
+        return word
+    return _modified(lambda waves: word(waves).view(dtype), operand, dtype)
+
+
+def writer(instruction: Instruction, operand: Operand, kind: str) -> Writer:
+    """A function (waves, value, lane mask) that stores a result of the type `kind`."""
+    if not operand.is_register:
+        raise UnsupportedForm("a destination that is no register")
+    first = operand.register
+    if kind == "mask":
+        return lambda waves, value, mask: waves.set_lanes(first, value if mask is None else value & mask)
+    if operand.kind == "scalar":
+        return scalar_writer(operand, kind)
+    if kind.startswith("2x"):
+        return _packed_writer(first, DTYPES[kind[2:]])
+    dtype = DTYPES[kind.rstrip("+")]
+    if instruction.encoding == "_sdwa":
+        return _sdwa_writer(instruction, first, dtype)
+    if dtype.itemsize == 8:
+        return _wide_writer(first, dtype)
+    if dtype.itemsize == 2:
+        return _half_writer(first, dtype, instruction.bit("op_sel", 3), kind.endswith("+"))
+
+    def write(waves: Waves, value: Array, mask: Array | None) -> None:
+        value = np.asarray(value, dtype)
+        waves.write(first, value if dtype == U32 else value.view(U32), mask)
+
+    return write
+
+
+def scalar_writer(operand: Operand, kind: str) -> Writer:
+    """The same for scalar registers, which have no lanes to mask."""
+    first, dtype = operand.register, DTYPES[kind]
+    if operand.kind != "scalar":
+        raise UnsupportedForm("a scalar result in something else than scalar registers")
+
+    def write_one(waves: Waves, value: Array, mask: Array | None = None) -> None:
+        waves.s[first] = np.asarray(value, dtype).view(U32)
+
+    def write_two(waves: Waves, value: Array, mask: Array | None = None) -> None:
+        words = np.asarray(value, dtype).view(U64)
+        waves.s[first], waves.s[first + 1] = words.astype(U32), (words >> U64(32)).astype(U32)
+
+    return write_two if dtype.itemsize == 8 else write_one
+
+
+def constant(operand: Operand, dtype: np.dtype[Any]) -> Array:
+    """An inline constant or literal as a value of some type, shape (1, 1).
+
+    An integer operation takes the bits of a real constant, a floating-point one the bits of an integer; a literal of a
+    64-bit floating-point operation is its high half.
+    """
+    value = operand.constant
+    if operand.kind == "real":
+        if dtype.kind == "f":
+            number = np.array(value, dtype)
+        else:
+            number = np.array(value, np.float64 if dtype.itemsize == 8 else np.float32)
+            number = number.view(f"u{number.itemsize}").astype(dtype)
+    else:
+        bits = int(value)
+        if dtype == np.float64 and not -16 <= bits <= 64:
+            bits <<= 32
+        number = np.array(bits & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").view(dtype)
+    return np.broadcast_to(number, (1, 1))
+
+
+def _word(operand: Operand, offset: int = 0) -> Reader:
+    """Reads one 32-bit register of an operand."""
+    register = operand.register + offset
+    if operand.kind == "vector":
+        return lambda waves: waves.v[register]
+    if operand.kind != "scalar":
+        raise UnsupportedForm(f"operand {operand.name or operand.constant}")
+    if operand.register == SCC:
+        return lambda waves: waves.scc.astype(U32)
+    return lambda waves: waves.s[register]
+
+
+def _joined(low: Array, high: Array) -> Array:
+    joined: Array = low | high.astype(U64) << U64(32)
+    return joined
+
+
+def _lane_mask_reader(operand: Operand) -> Reader:
+    if operand.kind == "integer" and operand.constant in (0, -1):
+        mask = np.full((1, 64), operand.constant == -1)
+        return lambda waves: mask
+    if operand.kind != "scalar" or operand.register == SCC:
+        raise UnsupportedForm("a lane mask that is in no scalar registers")
+    pair = operand.register
+    return lambda waves: waves.lanes(pair)
+
+
+def _modified(read: Reader, operand: Operand, dtype: np.dtype[Any]) -> Reader:
+    """Adds the modifiers neg and abs, which only floating-point sources take."""
+    if not (operand.negate or operand.absolute):
+        return read
+    if dtype.kind != "f":
+        raise UnsupportedForm("neg or abs of an integer")
+    if operand.negate and operand.absolute:
+        return lambda waves: -np.abs(read(waves))
+    if operand.absolute:
+        return lambda waves: np.abs(read(waves))
+    return lambda waves: -read(waves)
+
+
+def _sdwa_selected(read: Reader, instruction: Instruction, position: int, sign_extend: bool) -> Reader:
+    shift, width = _SELECTIONS[instruction.modifiers.get(f"src{position}_sel", "DWORD")]
+    if width == 32:
+        return read
+    if sign_extend:
+        left, right = 32 - width - shift, 32 - width
+        return lambda waves: ((read(waves) << U32(left)).view(np.int32) >> right).view(U32)
+    ones = U32((1 << width) - 1)
+    return lambda waves: (read(waves) >> U32(shift)) & ones
+
+
+def _packed_reader(instruction: Instruction, operand: Operand, dtype: np.dtype[Any], position: int) -> Reader:
+    """Both halves on a new first axis."""
+    low, high = instruction.bit("op_sel", position), instruction.bit("op_sel_hi", position, 1)
+    halves: Callable[[Waves], tuple[Array, Array]]
+    if operand.is_constant:
+        # The constant is the low half; the high half of an integer inline constant is its sign, of a real one zero.
+        value = constant(operand, dtype)
+        if dtype.itemsize == 2 and operand.kind == "integer":
+            word = int(operand.constant) & 0xFFFFFFFF
+            parts = [np.full((1, 1), word >> 16 * half & 0xFFFF, U16).view(dtype) for half in (0, 1)]
+        elif dtype.itemsize == 2:
+            parts = [value, np.zeros_like(value)]
+        else:
+            parts = [value, value]
+        chosen = (parts[low], parts[high])
+        halves = lambda waves: chosen  # noqa: E731
+    elif dtype.itemsize == 4:
+        words = [_word(operand, k if operand.count > 1 else 0) for k in (0, 1)]
+        first, second = words[low], words[high]
+        halves = lambda waves: (first(waves).view(dtype), second(waves).view(dtype))  # noqa: E731
+    else:
+        one = _word(operand)
+        shifts = U32(16 * low), U32(16 * high)
+
+        def halves(waves: Waves) -> tuple[Array, Array]:
+            bits = one(waves)
+            return (bits >> shifts[0]).astype(U16).view(dtype), (bits >> shifts[1]).astype(U16).view(dtype)
+
+    negated = [bool(instruction.bit(name, position)) ^ operand.negate for name in ("neg_lo", "neg_hi")]
+    if any(negated):
+        if dtype.kind != "f":
+            raise UnsupportedForm("neg of an integer")
+        plain = halves
+        signs = [dtype.type(-1 if negate else 1) for negate in negated]
+        halves = lambda waves: tuple(h * s for h, s in zip(plain(waves), signs, strict=True))  # type: ignore[return-value] # noqa: E731
+    return lambda waves: np.stack(np.broadcast_arrays(*halves(waves)))
+
+
+def _wide_writer(first: int, dtype: np.dtype[Any]) -> Writer:
+    def write(waves: Waves, value: Array, mask: Array | None) -> None:
+        words = np.asarray(value, dtype).view(U64)
+        waves.write(first, words.astype(U32), mask)
+        waves.write(first + 1, (words >> U64(32)).astype(U32), mask)
+
+    return write
+
+
+def _half_writer(first: int, dtype: np.dtype[Any], high: int, keep: bool) -> Writer:
+    shift = U32(16 * high)
+    kept = U32(0x0000FFFF if high else 0xFFFF0000)
+
+    def write(waves: Waves, value: Array, mask: Array | None) -> None:
+        word = np.asarray(value, dtype).view(U16).astype(U32) << shift
+        waves.write(first, word | (waves.v[first] & kept) if keep or high else word, mask)
+
+    return write
+
+
+def _sdwa_writer(instruction: Instruction, first: int, dtype: np.dtype[Any]) -> Writer:
+    shift, width = _SELECTIONS[instruction.modifiers.get("dst_sel", "DWORD")]
+    unused = instruction.modifiers.get("dst_unused", "UNUSED_PAD")
+    if unused == "UNUSED_SEXT" and width < 32:
+        raise UnsupportedForm("dst_unused:UNUSED_SEXT")
+    field = U32((1 << width) - 1 << shift)
+
+    def write(waves: Waves, value: Array, mask: Array | None) -> None:
+        bits = np.asarray(value, dtype).view(f"u{dtype.itemsize}").astype(U32)
+        word = (bits << U32(shift)) & field
+        waves.write(first, word | (waves.v[first] & ~field) if unused == "UNUSED_PRESERVE" else word, mask)
+
+    return write
+
+
+def _packed_writer(first: int, dtype: np.dtype[Any]) -> Writer:
+    def write(waves: Waves, value: Array, mask: Array | None) -> None:
+        value = np.asarray(value, dtype)
+        if dtype.itemsize == 4:
+            waves.write(first, value[0].view(U32), mask)
+            waves.write(first + 1, value[1].view(U32), mask)
+        else:
+            halves = value.view(U16).astype(U32)
+            waves.write(first, halves[0] | halves[1] << U32(16), mask)
+
+    return write
