@@ -15,7 +15,7 @@ MODES = ("test", "benchmark", "leaderboard", "profile")
 
 class Commands(click.Group):
     """Turns every error into one sentence and an exit code: 0 ok, 1 findings or a failed check, 2 usage,
-    3 environment, 4 network or service, 130 interrupted."""
+    3 environment, 4 network or service, 70 a fault of mxsub's own, 130 interrupted."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -27,6 +27,14 @@ class Commands(click.Group):
         except (KeyboardInterrupt, click.exceptions.Abort):
             click.echo("interrupted", err=True)
             ctx.exit(130)
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            from mxsub.submit.crash import keep_traceback
+
+            kept = keep_traceback(error)
+            click.echo(f"error: a fault of mxsub's own: {type(error).__name__}: {error}\nThe details: {kept}", err=True)
+            ctx.exit(70)
 
 
 def _print_json(content: object) -> None:
@@ -143,13 +151,12 @@ def test(
     shapes: tuple[str, ...], timeout: float | None, folder: Path, as_json: bool,
 ) -> None:  # fmt: skip
     """Run the task's evaluator on the GPU, or on its virtual twin (MI355X) where there is none."""
-    from mxsub.submit.pipeline import TestRequest
-    from mxsub.submit.pipeline import test as test_submission
+    from mxsub.submit.pipeline import RunRequest, run_task
     from mxsub.submit.report import Progress, show_run
 
-    request = TestRequest(file, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout)
+    request = RunRequest(file, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout)
     with Progress(quiet=as_json) as progress:
-        tested = test_submission(request, progress)
+        tested = run_task(request, progress)
     if as_json:
         _print_json(tested.to_dict())
     else:

@@ -3,20 +3,29 @@
 configs.yaml -> Project -> render -> Submission -> lint -> test on a device -> diff, one direction.
 """
 
-import json
-from collections.abc import Callable
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from mxsub.submit.errors import NoProject, UsageError
+from mxsub.submit.diff import Difference
+from mxsub.submit.diff import diff as compare
+from mxsub.submit.errors import NoProject, UsageError, shown
 from mxsub.submit.gpus import Gpu, gpu_named
-from mxsub.submit.harness.device import Device
-from mxsub.submit.harness.run import Run
-from mxsub.submit.lint import Finding
+from mxsub.submit.harness.device import Device, find_device, installed
+from mxsub.submit.harness.result import Run
+from mxsub.submit.harness.run import Progress, run
+from mxsub.submit.harness.task import Case, Task, load_task, shipped_task
+from mxsub.submit.history import History
+from mxsub.submit.lint import accepted
+from mxsub.submit.lint import lint as lint_text
+from mxsub.submit.lint.finding import Finding
 from mxsub.submit.project import FILE_NAME, Project, find_project
 from mxsub.submit.render import Submission, render
+from mxsub.submit.shapes import Shape, parse_shape
+from mxsub.submit.version import Version
 
 STANDARD_OUTPUT = Path("-")
+DEFAULT_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -46,11 +55,14 @@ def source_of(file: Path | None, folder: Path, variant: str | None, gpu: str | N
         return Source(label, submission.text.encode(), project, wanted, submission)
     if variant:
         raise UsageError("--variant is for rendering, and a FILE is given", "Leave one of them out.")
-    project = _project_or_none(folder)
-    if gpu is None and project is None:
+    around = _project_or_none(folder)
+    if gpu:
+        wanted = gpu_named(gpu)
+    elif around:
+        wanted = around.gpu
+    else:
         raise UsageError(f"there is no {FILE_NAME} to take the GPU from", "Name one with --gpu.")
-    wanted = gpu_named(gpu) if gpu or project is None else project.gpu  # type: ignore[arg-type]
-    return Source(str(file), _read(file), project, wanted, None)
+    return Source(shown(file), _read(file), around, wanted, None)
 
 
 def _project_or_none(folder: Path) -> Project | None:
@@ -107,8 +119,6 @@ def build(
 
     Raises UsageError where `output` holds a text that no build wrote, unless `force` is given.
     """
-    from mxsub.submit.history import History
-
     project = find_project(folder)
     submission = render(project, project.variant(variant), gpu_named(gpu) if gpu else None)
     history = History.open(project.folder)
@@ -148,7 +158,7 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        return not any(finding.severity == "error" for finding in self.findings)
+        return accepted(list(self.findings))
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -159,24 +169,25 @@ class Judged:
 
 
 def lint(file: Path | None, folder: Path, variant: str | None = None, gpu: str | None = None) -> Judged:
-    """Judges a file, or a rendered variant, as the service of the project's board will."""
-    from mxsub.submit.lint import lint as lint_text
-
-    source = source_of(file, folder, variant, gpu or ("MI355X" if file and not _project_or_none(folder) else None))
+    """Judges a file, or a rendered variant, as the service will, by the project's board and GPU where there is one."""
+    if file is None:
+        source = source_of(None, folder, variant, gpu)
+        label, text, name, project = source.label, source.text, "submission.py", source.project
+    else:
+        label, text, name, project = shown(file), _read(file), file.name, _project_or_none(folder)
+    wanted = gpu_named(gpu).name if gpu else project.gpu.name if project else None
     findings = lint_text(
-        source.text,
-        leaderboard=source.project.leaderboard if source.project else None,
-        gpus=(source.gpu.name,) if source.project or gpu else (),
-        filename=source.label if file else "submission.py",
+        text,
+        leaderboard=project.leaderboard if project else None,
+        gpus=(wanted,) if wanted else (),
+        filename=name,
     )
-    return Judged(source.label, tuple(findings))
+    return Judged(label, tuple(findings))
 
 
 @dataclass(frozen=True)
-class TestRequest:
+class RunRequest:
     """What `mxsub test` was asked for; shapes as M,N,K texts, timeout in seconds."""
-
-    __test__ = False  # pytest: a request, no test case
 
     file: Path | None = None
     folder: Path = Path()
@@ -213,6 +224,76 @@ class Tested:
         }
 
 
-def test(request: TestRequest, on_progress: Callable[..., None] | None = None) -> Tested:
-    """Runs the task's evaluator over a file, or a rendered variant, on the GPU or its virtual twin."""
-    raise AssertionError((request, on_progress, json))
+def run_task(request: RunRequest, on_progress: Progress | None = None) -> Tested:
+    """Runs the task's evaluator over a file, or a rendered variant, on the GPU or its virtual twin.
+
+    Raises UsageError where the task has no such case, EnvironmentProblem where there is neither GPU nor twin.
+    """
+    source = source_of(request.file, request.folder, request.variant, request.gpu)
+    device = find_device(source.gpu)
+    task = _task(request, source.project)
+    cases = _cases(task, request, source.project)
+    ran = run(
+        source.text,
+        task,
+        device,
+        request.mode,
+        seeds=request.seeds,
+        cases=cases,
+        timeout=request.timeout,
+        on_progress=on_progress,
+    )
+    return Tested(
+        label=source.label,
+        sha256=hashlib.sha256(source.text).hexdigest(),
+        device=device,
+        run=ran,
+        triton=installed("triton") or "none",
+        runner_triton=source.project.runner.triton if source.project else None,
+    )
+
+
+def _task(request: RunRequest, project: Project | None) -> Task:
+    if request.task_folder is not None:
+        return load_task(request.task_folder)
+    if project is None:
+        raise UsageError(f"there is no {FILE_NAME} to take the task from", "Name a problem folder with --task.")
+    own = project.folder / "tasks" / project.task
+    return load_task(own) if own.is_dir() else shipped_task(project.task)
+
+
+def _cases(task: Task, request: RunRequest, project: Project | None) -> list[Case] | None:
+    """The task's own cases of the wanted shapes; a shape that it has no case of becomes one. None: all of them."""
+    if not request.shapes:
+        return None
+    known = task.cases(request.mode)
+    cases: list[Case] = []
+    for text in request.shapes:
+        shape = parse_shape(text)
+        if project is not None:
+            _check_multiples(shape, project)
+        wanted = {"m": shape.m, "n": shape.n, "k": shape.k}
+        same = [case for case in known if wanted.items() <= case.items()]
+        cases += same or [{**wanted, "seed": DEFAULT_SEED}]
+    return cases
+
+
+def _check_multiples(shape: Shape, project: Project) -> None:
+    for axis, value in shape._asdict().items():
+        multiple = getattr(project.multiples, axis)
+        if value % multiple:
+            raise UsageError(f"--shape {shape}: {axis} is {value}, and must be a multiple of {multiple}")
+
+
+def diff(a: str, b: str, folder: Path, context: int) -> Difference:
+    """What changed between two versions, each a file, or a tag or hash of the project's history."""
+    return compare(_version(a, folder), _version(b, folder), context)
+
+
+def _version(reference: str, folder: Path) -> Version:
+    if Path(reference).is_file():
+        return Version.of_file(Path(reference))
+    project = _project_or_none(folder)
+    if project is None:
+        raise UsageError(f"there is no file '{reference}', and no {FILE_NAME} whose history could know it")
+    return History.open(project.folder).find(reference)

@@ -25,7 +25,8 @@ def _to_integer(dtype: np.dtype[Any]) -> Function:
 
     def convert(x: Array) -> Array:
         whole = np.nan_to_num(np.trunc(x.astype(F64)), nan=0.0, posinf=limits.max, neginf=limits.min)
-        return np.clip(whole, limits.min, limits.max)
+        clipped: Array = np.clip(whole, limits.min, limits.max)
+        return clipped
 
     return convert
 
@@ -70,7 +71,8 @@ def _to_fp4(instruction: Instruction) -> Function:
     def convert(low: Array, high: Array, scale: Array, old: Array) -> Array:
         factor = _power(-_scale_exponent(scale))
         byte = to_e2m1(low * factor) | to_e2m1(high * factor) << 4
-        return byte.astype(U32) << shift | (old & kept)
+        word: Array = byte.astype(U32) << shift | (old & kept)
+        return word
 
     source = instruction.opcode.rpartition("_")[2]
     if source == "f32":

@@ -15,7 +15,8 @@ def _values(bits: int, exponent_bits: int, mantissa_bits: int, bias: int) -> Arr
     mantissa = code & ((1 << mantissa_bits) - 1)
     fraction = np.where(exponent == 0, 0, 1) + mantissa / (1 << mantissa_bits)
     sign = np.where(code >> (exponent_bits + mantissa_bits), -1.0, 1.0)
-    return (sign * fraction * 2.0 ** (np.maximum(exponent, 1) - bias)).astype(np.float32)
+    values: Array = sign * fraction * 2.0 ** (np.maximum(exponent, 1) - bias)
+    return values.astype(np.float32)
 
 
 # OCP Microscaling Formats 1.0: e2m1, and the two 8-bit formats of OCP OFP8.

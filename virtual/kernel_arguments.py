@@ -103,7 +103,8 @@ def pack(
     """The kernel-argument segment, `size` bytes, in which hidden arguments are zero.
 
     kernel: its name, for messages. scratch: the addresses of global and profile scratch, 0 for none.
-    slots: the layout, in the order of the arguments (Program.arguments). address_of: the device address of a pointer argument.
+    slots: the layout, in the order of the arguments (Program.arguments).
+    address_of: gives the device address of a pointer argument.
     Raises RuntimeError when the layout is not the one that the arguments need.
     """
     visible = [slot for slot in slots if not slot.value_kind.startswith("hidden_")]

@@ -1,5 +1,6 @@
 """Which lane gets its value from which: the DPP modifiers and the patterns of ds_swizzle_b32."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ _WITHIN = _LANE & 15
 _EVERY = np.ones(64, np.bool_)
 
 # name -> function of the modifier's value: (lane that each lane reads from, is there such a lane)
-_DPP = {
+_DPP: dict[str, Callable[[Any], tuple[Array, Array]]] = {
     "quad_perm": lambda value: ((_LANE & 60) + np.array(value)[_LANE & 3], _EVERY),
     "row_shl": lambda value: (_LANE + value, _WITHIN + value < 16),
     "row_shr": lambda value: (_LANE - value, value <= _WITHIN),

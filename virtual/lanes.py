@@ -57,7 +57,7 @@ def _write_lane(instruction: Instruction) -> Step:
 
 
 def _swap_blocks(block: int) -> Callable[[Instruction], Step]:
-    """v_permlane*_swap: the odd blocks of lanes of the first register change places with the even ones of the second."""
+    """v_permlane*_swap: odd blocks of lanes of the first register change places with even ones of the second."""
     odd = (LANE & block) != 0
 
     def bind(instruction: Instruction) -> Step:

@@ -2,13 +2,13 @@
 
 Layout, for blocks of R x R that are K deep (R is 4, 16 or 32), the 64 lanes being 64 / R groups of R:
 
-    A       lane l holds row l % R, and of it the K * R / 64 consecutive k from (l // R) * K * R / 64 on, low bits first;
-            with 16 blocks of 4 x 4, lane l holds all of row l % 4 of block l // 4
+    A       lane l holds row l % R, and of it the K * R / 64 consecutive k from (l // R) * K * R / 64 on, low bits
+            first; with 16 blocks of 4 x 4, lane l holds all of row l % 4 of block l // 4
     B       the same for the columns
     C, D    lane l holds column l % R; register 4 * q + r is row 4 * (q * 64 / R + l // R) + r
             with 16 blocks, lane l holds column l % 4 of block l // 4, a row a register
-    scales  lane l holds, in the byte that op_sel (low bit of its number) and op_sel_hi (high bit) pick, the E8M0 scale of
-            the very 32 elements of A (or B) that it holds
+    scales  lane l holds, in the byte that op_sel (low bit of its number) and op_sel_hi (high bit) pick, the E8M0
+            scale of the very 32 elements of A (or B) that it holds
 
 Products are exact; in which order the hardware adds, and how it rounds between, is not documented.
 """
@@ -43,8 +43,9 @@ _BITS = {"fp8": 8, "bf8": 8, "fp4": 4, "bf16": 16, "f16": 16}
 _CODES = {"fp8": E4M3, "bf8": E5M2, "fp4": E2M1}
 
 SCALED_WITH_LANES_OFF = (
-    "scaled MFMA ran with lanes switched off; it uses all lanes whatever EXEC says, and the scales of those lanes are "
-    "likely stale. Triton 3.6.0 moves it under a masked store's branch (fixed in 3.7.1); the JIT's buffer stores avoid it"
+    "scaled MFMA ran with lanes switched off; it uses all lanes whatever EXEC says, and the scales of those lanes "
+    "are likely stale. Triton 3.6.0 moves it under a masked store's branch (fixed in 3.7.1); buffer stores, the JIT's default, "
+    "avoid it"
 )
 PLAIN_WITH_LANES_OFF = "MFMA ran with lanes switched off; it uses all lanes whatever EXEC says"
 

@@ -82,7 +82,7 @@ class Access:
 
 
 class Buffer:
-    """A piece of global memory: `data` (uint8, one dimension, the real bytes) at the device addresses from `base` on."""
+    """A piece of global memory: `data` (uint8, one dimension, the real bytes) at device addresses from `base` on."""
 
     def __init__(self, name: str, data: Array, base: int, writable: bool = True) -> None:
         self.name = name

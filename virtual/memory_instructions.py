@@ -35,13 +35,15 @@ _FAMILY = re.compile(r"(global|flat|scratch|buffer)_(load_lds|load|store|atomic)
 _DS = re.compile(r"ds_(read|write)(2st64|2)?_(\w+)$")
 _SCALAR_LOAD = re.compile(r"s_(buffer_)?load_dword(?:x(\d+))?$")
 
+_TRANSPOSED = "ds_read_b64_tr_b16"
+
 # Caches and ordering: in lockstep everything is seen at once.
 _WITHOUT_EFFECT = {"buffer_wbl2", "buffer_inv", "buffer_wbinvl1", "buffer_wbinvl1_vol", "buffer_gl0_inv", "ds_nop"}
 
 
 def is_known(opcode: str) -> bool:
     """Is it the opcode of a memory instruction that is emulated?"""
-    if opcode in _WITHOUT_EFFECT or opcode in lanes.LDS_BINDERS or _SCALAR_LOAD.match(opcode):
+    if opcode in _WITHOUT_EFFECT or opcode in lanes.LDS_BINDERS or opcode == _TRANSPOSED or _SCALAR_LOAD.match(opcode):
         return True
     if match := _FAMILY.match(opcode):
         return atomics.is_known(*match.group(1, 3)) if match[2] == "atomic" else match[3] in PIECES
@@ -61,6 +63,8 @@ def bind(instruction: Instruction) -> Step | None:
     opcode = instruction.opcode
     if opcode in _WITHOUT_EFFECT:
         return None
+    if opcode == _TRANSPOSED:
+        return _load_transposed(instruction)
     if opcode in lanes.LDS_BINDERS:
         return lanes.LDS_BINDERS[opcode](instruction)
     if match := _SCALAR_LOAD.match(opcode):
@@ -175,6 +179,24 @@ def _bind_ds(instruction: Instruction, verb: str, pair: str | None, piece: Piece
     if base.register in range(target.register, target.register + words):
         steps.reverse()  # the first one would overwrite the address
     return _both(*steps)
+
+
+def _load_transposed(instruction: Instruction) -> Step:
+    """ds_read_b64_tr_b16: 16 lanes read four 16-bit elements each, in all a matrix of 4 rows of 16; lane i of them gets
+    column i. (Layout: chooseDsReadTrLayout in Triton's LinearLayoutConversions.cpp.)"""
+    target, base = instruction.operands
+    first = _vector_register(target)
+    address = lds_address(instruction, base, int(instruction.modifiers.get("offset", 0)))
+    lane, row = np.arange(LANES)[:, None], np.arange(4)
+    source_lane, source_element = lane // 16 * 16 + 4 * row + lane % 16 // 4, lane % 4
+
+    def run(waves: Waves) -> None:
+        data, mask = _fetched(waves, LDS, address, 8)
+        elements = np.broadcast_to(data, (len(data), LANES, 8)).view(np.uint16)
+        turned = np.ascontiguousarray(elements[:, source_lane, source_element])
+        put(waves, first, turned.view(U8), PIECES["b64"], mask)
+
+    return run
 
 
 def _both(first: Step, second: Step) -> Step:

@@ -197,39 +197,52 @@ def _sdwa_selected(read: Reader, instruction: Instruction, position: int, sign_e
 def _packed_reader(instruction: Instruction, operand: Operand, dtype: np.dtype[Any], position: int) -> Reader:
     """Both halves on a new first axis."""
     low, high = instruction.bit("op_sel", position), instruction.bit("op_sel_hi", position, 1)
-    halves: Callable[[Waves], tuple[Array, Array]]
+    halves = _halves_reader(operand, dtype, low, high)
+    signs = [instruction.bit(name, position) ^ operand.negate for name in ("neg_lo", "neg_hi")]
+    if not any(signs):
+        return lambda waves: np.stack(np.broadcast_arrays(*halves(waves)))
+    if dtype.kind != "f":
+        raise UnsupportedForm("neg of an integer")
+    factors = [dtype.type(-1 if sign else 1) for sign in signs]
+
+    def read(waves: Waves) -> Array:
+        first, second = halves(waves)
+        return np.stack(np.broadcast_arrays(first * factors[0], second * factors[1]))
+
+    return read
+
+
+def _halves_reader(
+    operand: Operand, dtype: np.dtype[Any], low: int, high: int
+) -> Callable[[Waves], tuple[Array, Array]]:
+    """Reads the parts numbered `low` and `high` (0 or 1) of a packed operand."""
     if operand.is_constant:
-        # The constant is the low half; the high half of an integer inline constant is its sign, of a real one zero.
-        value = constant(operand, dtype)
-        if dtype.itemsize == 2 and operand.kind == "integer":
-            word = int(operand.constant) & 0xFFFFFFFF
-            parts = [np.full((1, 1), word >> 16 * half & 0xFFFF, U16).view(dtype) for half in (0, 1)]
-        elif dtype.itemsize == 2:
-            parts = [value, np.zeros_like(value)]
-        else:
-            parts = [value, value]
-        chosen = (parts[low], parts[high])
-        halves = lambda waves: chosen  # noqa: E731
-    elif dtype.itemsize == 4:
+        parts = _constant_halves(operand, dtype)
+        return lambda waves: (parts[low], parts[high])
+    if dtype.itemsize == 4:
         words = [_word(operand, k if operand.count > 1 else 0) for k in (0, 1)]
         first, second = words[low], words[high]
-        halves = lambda waves: (first(waves).view(dtype), second(waves).view(dtype))  # noqa: E731
-    else:
-        one = _word(operand)
-        shifts = U32(16 * low), U32(16 * high)
+        return lambda waves: (first(waves).view(dtype), second(waves).view(dtype))
+    word = _word(operand)
+    shifts = U32(16 * low), U32(16 * high)
 
-        def halves(waves: Waves) -> tuple[Array, Array]:
-            bits = one(waves)
-            return (bits >> shifts[0]).astype(U16).view(dtype), (bits >> shifts[1]).astype(U16).view(dtype)
+    def read(waves: Waves) -> tuple[Array, Array]:
+        bits = word(waves)
+        return (bits >> shifts[0]).astype(U16).view(dtype), (bits >> shifts[1]).astype(U16).view(dtype)
 
-    negated = [bool(instruction.bit(name, position)) ^ operand.negate for name in ("neg_lo", "neg_hi")]
-    if any(negated):
-        if dtype.kind != "f":
-            raise UnsupportedForm("neg of an integer")
-        plain = halves
-        signs = [dtype.type(-1 if negate else 1) for negate in negated]
-        halves = lambda waves: tuple(h * s for h, s in zip(plain(waves), signs, strict=True))  # type: ignore[return-value] # noqa: E731
-    return lambda waves: np.stack(np.broadcast_arrays(*halves(waves)))
+    return read
+
+
+def _constant_halves(operand: Operand, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """Of 16 bits the halves of the 32-bit constant: a real one's high half is zero, a literal has both. Of 32 bits the
+    constant twice."""
+    value = constant(operand, dtype)
+    if dtype.itemsize == 4:
+        return value, value
+    if operand.kind == "real":
+        return value, np.zeros_like(value)
+    low, high = (np.full((1, 1), int(operand.constant) >> shift & 0xFFFF, U16).view(dtype) for shift in (0, 16))
+    return low, high
 
 
 def _wide_writer(first: int, dtype: np.dtype[Any]) -> Writer:

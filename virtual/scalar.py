@@ -63,18 +63,14 @@ def _with_overflow(function: Callable[..., Any]) -> Callable[..., tuple[Array, A
 def _bit_field(a: Array, field: Array) -> Array:
     """The field's offset is in its low bits, the width in bits 16 to 22."""
     bits, kind = 8 * a.itemsize, a.dtype.type
-    offset, width = field & (bits - 1), np.minimum(field >> 16 & 127, bits)
-    left = np.clip(bits - width.astype(I64) - offset, 0, bits - 1).astype(kind)
-    right = np.clip(bits - width.astype(I64), 0, bits - 1).astype(kind)
-    start = (a >> offset.astype(kind)) << right if a.dtype.kind == "u" else (a << left) >> left >> offset.astype(kind)
-    if a.dtype.kind == "u":
-        return np.where(width == 0, kind(0), start >> right)
-    return np.where(width == 0, kind(0), start)
+    width = np.minimum(field >> 16 & 127, bits)
+    unused = np.minimum(bits - width, bits - 1).astype(kind)
+    found: Array = (a >> (field & (bits - 1)).astype(kind)) << unused >> unused
+    return np.where(width == 0, a - a, found)
 
 
-def _bit_field_mask(width: Array, offset: Array, bits: int) -> Array:
-    one = U32(1) if bits == 32 else U64(1)
-    kind, low = type(one), bits - 1
+def _bit_field_mask(width: Array, offset: Array, kind: Any) -> Array:
+    low, one = 8 * kind().itemsize - 1, kind(1)
     mask: Array = ((one << (width & low).astype(kind)) - one) << (offset & low).astype(kind)
     return mask
 
@@ -178,7 +174,7 @@ def _table() -> dict[str, ScalarOperation]:
         add(f"s_ashr_i{bits}", f"{i}={i} u32", lambda a, s, m=shift: a >> (s & m).astype(a.dtype), NONZERO)
         add(f"s_bfe_u{bits}", f"{u}={u} u32", _bit_field, NONZERO)
         add(f"s_bfe_i{bits}", f"{i}={i} u32", _bit_field, NONZERO)
-        add(f"s_bfm_b{bits}", f"{u}=u32 u32", lambda a, b, n=bits: _bit_field_mask(a, b, n))
+        add(f"s_bfm_b{bits}", f"{u}=u32 u32", lambda a, b, k=U32 if bits == 32 else U64: _bit_field_mask(a, b, k))
         add(f"s_cselect_b{bits}", f"{i}={i} {i} scc", lambda a, b, c: np.where(c, a, b))
         add(f"s_cmov_b{bits}", f"{i}={i} old scc", lambda a, old, c: np.where(c, a, old))
         one = U32(1) if bits == 32 else U64(1)

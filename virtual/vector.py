@@ -138,6 +138,7 @@ def _saturated(function: Function, dtype: np.dtype[Any]) -> Function:
     limits = np.iinfo(dtype)
 
     def run(*sources: Array) -> Array:
-        return np.clip(function(*(source.astype(np.int64) for source in sources)), limits.min, limits.max)
+        clipped: Array = np.clip(function(*(source.astype(np.int64) for source in sources)), limits.min, limits.max)
+        return clipped
 
     return run

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mxsub.virtual.formats import bf16_to_f32
 from mxsub.virtual.operands import DTYPES
 from mxsub.virtual.operations import Table, operation
 
@@ -78,7 +79,8 @@ def _exponent_field(x: Array) -> Array:
 
 
 def _is_denormal(x: Array) -> Array:
-    return (x != 0) & (np.abs(x) < np.finfo(x.dtype).smallest_normal)
+    denormal: Array = (x != 0) & (np.abs(x) < np.finfo(x.dtype).smallest_normal)
+    return denormal
 
 
 def _division_scale(x: Array, denominator: Array, numerator: Array) -> tuple[Array, Array]:
@@ -140,7 +142,9 @@ def _division_fixup(quotient: Array, denominator: Array, numerator: Array) -> Ar
 
 def _minus_floor(a: Array) -> Array:
     """v_fract: below 1 even where the subtraction rounds up."""
-    return np.minimum(a - np.floor(a), np.nextafter(a.dtype.type(1), a.dtype.type(0)))
+    below_one = np.nextafter(a.dtype.type(1), a.dtype.type(0))
+    fraction: Array = np.minimum(a - np.floor(a), below_one)
+    return fraction
 
 
 def _exact_maximum3(a: Array, b: Array, c: Array) -> Array:
@@ -158,6 +162,13 @@ def _exact_minimum3(a: Array, b: Array, c: Array) -> Array:
         negative = np.signbit(a) | np.signbit(b) | np.signbit(c)
         result = np.where((result == 0) & negative, -result.dtype.type(0), result)
     return result
+
+
+def _dot_product(a: Array, b: Array, c: Array) -> Array:
+    """The products of both halves added to c, one after the other."""
+    total: Array = c + a[0] * b[0]
+    total = total + a[1] * b[1]
+    return total
 
 
 def _never(a: Array, b: Array) -> Array:
@@ -238,6 +249,9 @@ def _table() -> Table:
         add(f"v_div_fmas_{t}", f"{t}={t} {t} {t} vcc", _division_fma)
         add(f"v_frexp_exp_i32_{t}", f"i32={t}", lambda a: np.where(np.isfinite(a), np.frexp(a)[1], 0))
     add("v_frexp_exp_i16_f16", "i16=f16", lambda a: np.where(np.isfinite(a), np.frexp(a)[1], 0))
+    add("v_dot2c_f32_bf16", "f32=2xu16 2xu16 old", lambda a, b, c: _dot_product(bf16_to_f32(a), bf16_to_f32(b), c))
+    add("v_dot2c_f32_f16", "f32=2xf16 2xf16 old", lambda a, b, c: _dot_product(a.astype(F32), b.astype(F32), c))
+    add("v_dot2_f32_bf16", "f32=2xu16 2xu16 f32", lambda a, b, c: _dot_product(bf16_to_f32(a), bf16_to_f32(b), c))
     add("v_rcp_iflag_f32", "f32=f32", np.reciprocal)
     add("v_fmamk_f32", "f32=f32 f32 f32", fused_multiply_add)
     add("v_fmaak_f32", "f32=f32 f32 f32", fused_multiply_add)

@@ -48,7 +48,8 @@ def _mad_signed(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 def _bit_field(a: Array, offset: Array, width: Array) -> Array:
     offset, width = offset & 31, width & 31
     if a.dtype.kind == "u":
-        return (a >> offset) & ((U32(1) << width) - U32(1))
+        field: Array = (a >> offset) & ((U32(1) << width) - U32(1))
+        return field
     unused = (32 - width) & 31
     return np.where(width == 0, 0, ((a >> offset) << unused) >> unused)
 
@@ -71,14 +72,15 @@ def _permute_bytes(a: Array, b: Array, selector: Array) -> Array:
     """Four bytes picked out of the eight of a:b; selectors 8 to 11 are signs, 12 is 0, above is 255."""
     if selector.size == 1:
         return _permute_bytes_alike(a, b, int(selector.reshape(-1)[0]))
-    both, result = a.astype(U64) << U64(32) | b, U64(0)
+    both: Array = a.astype(U64) << U64(32) | b
+    result: Array = np.zeros((1, 1), U64)
     for k in range(4):
         pick = (selector >> U32(8 * k) & U32(255)).astype(U64)
         byte = both >> (8 * np.minimum(pick, 7)) & 255
         sign = np.where(both >> (16 * (np.clip(pick, 8, 11) - 8) + 15) & 1, 255, 0)
         byte = np.where(pick < 8, byte, np.where(pick < 12, sign, np.where(pick == 12, 0, 255)).astype(U64))
         result = result | byte << (8 * k)
-    return np.asarray(result)
+    return result
 
 
 def _permute_bytes_alike(a: Array, b: Array, selector: int) -> Array:
@@ -144,7 +146,8 @@ _NAMED_TABLES: dict[int, Function] = {
 
 def _below(first_lane: int) -> Array:
     """For each lane, ones for the lanes below it among the 32 from first_lane on."""
-    return ((U64(1) << np.clip(LANE - first_lane, 0, 32).astype(U64)) - U64(1)).astype(U32)
+    ones: Array = (U64(1) << np.clip(LANE - first_lane, 0, 32).astype(U64)) - U64(1)
+    return ones.astype(U32)
 
 
 _BELOW_LOW, _BELOW_HIGH = _below(0), _below(32)
