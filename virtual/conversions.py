@@ -44,14 +44,14 @@ def _towards_zero_f16(x: Array) -> Array:
     return np.where(too_far, bits - U16(1), bits)
 
 
-def _scale_exponent(scale: Array) -> Array:
-    field: Array = scale.view(U32) >> 23 & 255
-    return field.astype(np.int32) - 127
+# By a scale's exponent field: what it multiplies by, as float64, and what undoes it, as float32 (exact).
+_SCALES = np.ldexp(1.0, np.arange(256) - 127)
+_INVERSE_SCALES = np.ldexp(1.0, 127 - np.arange(256)).astype(np.float32)
 
 
-def _power(exponent: Array) -> Array:
-    """2**exponent, exactly, for any exponent field: float32 does not reach 2**128 (the inverse of 2**-128)."""
-    return np.ldexp(F32(1), exponent) if exponent.size == 0 or np.abs(exponent).max() < 127 else np.ldexp(1.0, exponent)
+def _exponent_field(scale: Array) -> Array:
+    field: Array = scale.view(U32) >> U32(23) & U32(255)
+    return field
 
 
 _FLOATS_OF_WORD: dict[str, Callable[[Array], tuple[Array, Array]]] = {
@@ -69,9 +69,9 @@ def _to_fp4(instruction: Instruction) -> Function:
     kept = U32(0xFFFFFFFF ^ 255 << int(shift))
 
     def convert(low: Array, high: Array, scale: Array, old: Array) -> Array:
-        factor = _power(-_scale_exponent(scale))
-        byte = to_e2m1(low * factor) | to_e2m1(high * factor) << 4
-        word: Array = byte.astype(U32) << shift | (old & kept)
+        factor = np.take(_INVERSE_SCALES, _exponent_field(scale))
+        byte = to_e2m1(low * factor) | to_e2m1(high * factor) << U32(4)
+        word: Array = byte << shift | (old & kept)
         return word
 
     source = instruction.opcode.rpartition("_")[2]
@@ -86,14 +86,14 @@ def _from_fp4(instruction: Instruction) -> Function:
     shift = U32(8 * (instruction.bit("op_sel", 0) + 2 * instruction.bit("op_sel", 1)))
 
     def floats(word: Array, scale: Array) -> Array:
-        pair = E2M1_PAIR[word >> shift & U32(255)] * _power(_scale_exponent(scale))[..., None]
-        return np.ascontiguousarray(np.moveaxis(pair, -1, 0))
+        pair = np.take(E2M1_PAIR, word >> shift & U32(255), axis=0) * np.take(_SCALES, _exponent_field(scale))[..., None]
+        return np.ascontiguousarray(np.moveaxis(pair.astype(F32), -1, 0))
 
     if "_bf16_" not in instruction.opcode:
         return floats
 
     def bf16(word: Array, scale: Array) -> Array:
-        halves = f32_to_bf16(floats(word, scale).astype(F32))
+        halves = f32_to_bf16(floats(word, scale))
         return _two_halves(halves[0], halves[1])
 
     return bf16

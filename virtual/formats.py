@@ -31,19 +31,20 @@ E8M0[255] = np.nan
 # byte -> the values of its low and its high half
 E2M1_PAIR = np.stack([E2M1[np.arange(256) & 15], E2M1[np.arange(256) >> 4]], 1)
 
-# Between the magnitudes of codes n and n + 1; on a tie the even code wins, so upwards where n is odd.
-_E2M1_MIDDLES = (0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0)
-
-
 def to_e2m1(x: Array) -> Array:
-    """Floats to e2m1 codes, uint8: to nearest, ties to the even code, saturating at 6, sign kept; NaN becomes 6."""
-    magnitude = np.abs(x)
-    code = (magnitude > _E2M1_MIDDLES[0]).view(np.uint8)
-    for below, middle in enumerate(_E2M1_MIDDLES[1:], 1):
-        code = code + (magnitude >= middle if below % 2 else magnitude > middle).view(np.uint8)
-    if np.isnan(magnitude).any():
-        code = np.where(np.isnan(magnitude), np.uint8(7), code)
-    return code | np.signbit(x).view(np.uint8) << 3
+    """float32 to e2m1 codes, uint32: to nearest, ties to the even code, saturating at 6, sign kept.
+
+    NaN becomes 6 with its sign. From 1 on, a code is the exponent and the first bit of the fraction, so the bits are
+    rounded there as an integer. Below 1 codes are multiples of 0.5, which is the last place of 2**22, so adding that
+    rounds.
+    """
+    sign = x.view(np.uint32) >> 28 & 8
+    magnitude = np.fmin(np.abs(x), np.float32(6))
+    bits = magnitude.view(np.uint32)
+    large = (bits + (0x1FFFFF + (bits >> 22 & 1)) >> 22) - 252
+    small = (magnitude + np.float32(1 << 22)).view(np.uint32) & 7
+    code: Array = np.where(magnitude < 1, small, large) | sign
+    return code
 
 
 def bf16_to_f32(bits: Array) -> Array:

@@ -44,8 +44,8 @@ _CODES = {"fp8": E4M3, "bf8": E5M2, "fp4": E2M1}
 
 SCALED_WITH_LANES_OFF = (
     "scaled MFMA ran with lanes switched off; it uses all lanes whatever EXEC says, and the scales of those lanes "
-    "are likely stale. Triton 3.6.0 moves it under a masked store's branch (fixed in 3.7.1); buffer stores, the JIT's default, "
-    "avoid it"
+    "are likely stale. Triton 3.6.0 moves it under a masked store's branch (fixed in 3.7.1); buffer stores, the JIT's "
+    "default, avoid it"
 )
 PLAIN_WITH_LANES_OFF = "MFMA ran with lanes switched off; it uses all lanes whatever EXEC says"
 
@@ -73,14 +73,13 @@ def _pairs(form: str) -> Array:
     return table
 
 
-def _numbers(words: list[Array], form: str) -> Array:
-    """Registers (waves, 64) each to float32 (waves, 64, elements)."""
-    data = np.stack(np.broadcast_arrays(*words), -1)
+def _numbers(data: Array, form: str) -> Array:
+    """Bits, uint16 (..., halfwords), to float32 (..., elements)."""
     if form == "bf16":
-        return bf16_to_f32(data.view(U16))
+        return bf16_to_f32(data)
     if form == "f16":
         return data.view(np.float16).astype(F32)
-    numbers: Array = np.take(_pairs(form), data.view(U16)).view(F32)
+    numbers: Array = np.take(_pairs(form), data).view(F32)
     return numbers
 
 
@@ -114,17 +113,27 @@ class _Side:
         return matrices
 
     def _unpacked(self, words: list[Array], scale: Array | None) -> Array:
-        values = _numbers([np.broadcast_to(word, (len(word), LANES)) for word in words], self.form)
+        count, groups = max(len(word) for word in words), LANES // self.rows
+        # As bits into the shape (waves, blocks, rows, groups along k, a lane's bits): they are fewer than the numbers.
+        bits = np.stack([np.broadcast_to(word, (count, LANES)) for word in words], -1)
+        bits = self._by_row(bits.view(U16), groups)
+        values = _numbers(bits, self.form)
         if scale is not None:
-            codes = scale >> U32(8 * self.byte) & U32(255)
+            codes = np.broadcast_to(scale >> U32(8 * self.byte) & U32(255), (len(scale), LANES))
+            factors = np.take(E8M0, self._by_row(codes[..., None], groups))
             # Powers of two are exact in float32 but for the largest; those, and NaN, need float64.
-            values = values * E8M0[codes].astype(F32 if codes.max() < 250 else F64)[..., None]
-        count, _, per_lane = values.shape
-        groups = LANES // self.rows
+            if codes.max() < 250:
+                values = np.multiply(values, factors.astype(F32), out=values if len(values) >= len(factors) else None)
+            else:
+                values = values * factors
+        return values.reshape(*values.shape[:3], -1)
+
+    def _by_row(self, lanes: Array, groups: int) -> Array:
+        """(waves, 64, x) to (waves, blocks, rows, groups along k, x)."""
         if self.rows == 4:
-            return values.reshape(count, groups, self.rows, per_lane)
-        values = values.reshape(count, groups, self.rows, per_lane).swapaxes(1, 2)
-        return values.reshape(count, 1, self.rows, -1)
+            return lanes.reshape(len(lanes), groups, self.rows, 1, -1)
+        by_group = lanes.reshape(len(lanes), groups, self.rows, -1)
+        return np.ascontiguousarray(by_group.swapaxes(1, 2))[:, None]
 
 
 def bind(instruction: Instruction) -> Callable[[Waves], None]:

@@ -31,8 +31,10 @@ def explain_end(
         return Verdict("crashed", faults[0])
     if ended.reason == "timeout":
         return Verdict("timed out", f"did not finish within {timeout:g} s; it stood {where}")
-    if ended.reason == "worker died":
-        by = f"died of {ended.signal}" if ended.signal else "ended without an answer (killed, or os._exit or sys.exit)"
+    if ended.reason == "answer unread":
+        return Verdict("crashed", f"the evaluator could not read its worker's answer {where}: {ended.unread}")
+    if ended.reason == "worker lost":
+        by = f"died of {ended.signal}" if ended.signal else f"ended with exit code {ended.worker_exit_code}"
         return Verdict("crashed", f"the evaluator's worker process {by} {where}{_line(task, ended.stderr)}")
     failed = [case for case in cases if case.status == "fail"]
     if failed:

@@ -117,12 +117,14 @@ def run_process(
         os.close(lifeline_write)
     seconds = time.monotonic() - started
     noted = _read_notes(notes)
+    ends = [int(entry[key]) for key in ("lost", "ended") for entry in noted if key in entry]
+    unread = [str(entry["unread"]) for entry in noted if "unread" in entry]
     stdout, stderr = (output.text() for output in outputs)
     return Ended(
         reason=reason,
         exit_code=process.returncode if reason == "own end" else None,
-        worker_exit_code=next((entry[key] for entry in noted for key in ("lost", "ended") if key in entry), None),
-        unread=next((entry["unread"] for entry in noted if "unread" in entry), ""),
+        worker_exit_code=ends[0] if ends else None,
+        unread=unread[0] if unread else "",
         results=results.text(),
         stdout=stdout,
         stderr=stderr,

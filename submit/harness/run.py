@@ -4,7 +4,6 @@ import json
 import os
 import random
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -77,10 +76,11 @@ def _evaluate(
         if device.virtual:
             environment.update(virtual.environment(log))
         ended = run_process(
-            [sys.executable, task.main, mode, str(case_file)],
+            [task.main, mode, str(case_file)],
             folder,
             environment,
             timeout,
+            Path(scratch) / "notes.log",
             _reporter(mode, len(cases), on_progress),
         )
         entries = _log_entries(log)
