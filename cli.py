@@ -88,7 +88,7 @@ def build(
     variant: str | None, gpu: str | None, output: Path, tag: str | None, force: bool, folder: Path, as_json: bool
 ) -> None:
     """Render a variant into one submission file and record the version."""
-    from mxsub.submit.pipeline import build as build_submission
+    from mxsub.submit.build import build as build_submission
 
     built = build_submission(folder, variant, gpu, output, tag, force)
     if as_json:
@@ -108,9 +108,9 @@ def build(
 @as_json
 def lint(file: Path | None, variant: str | None, gpu: str | None, folder: Path, form: str, as_json: bool) -> None:
     """Judge a submission as the service will; exit 1 where it would be refused."""
-    from mxsub.submit.pipeline import lint as lint_submission
+    from mxsub.submit.judgement import judge
 
-    judged = lint_submission(file, folder, variant, gpu)
+    judged = judge(file, folder, variant, gpu)
     if as_json or form == "json":
         _print_json(judged.to_dict())
     else:
@@ -151,8 +151,8 @@ def test(
     shapes: tuple[str, ...], timeout: float | None, folder: Path, as_json: bool,
 ) -> None:  # fmt: skip
     """Run the task's evaluator on the GPU, or on its virtual twin (MI355X) where there is none."""
-    from mxsub.submit.pipeline import RunRequest, run_task
     from mxsub.submit.report import Progress, show_run
+    from mxsub.submit.trial import RunRequest, run_task
 
     request = RunRequest(file, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout)
     with Progress(quiet=as_json) as progress:
@@ -172,9 +172,9 @@ def test(
 @as_json
 def diff(a: str, b: str, context: int, folder: Path, as_json: bool) -> None:
     """What changed between two versions: files, tags, or hashes of recorded builds."""
-    from mxsub.submit.pipeline import diff as diff_versions
+    from mxsub.submit.comparison import compare
 
-    difference = diff_versions(a, b, folder, context)
+    difference = compare(a, b, folder, context)
     if as_json:
         _print_json(difference.to_dict())
     else:

@@ -12,7 +12,8 @@ from mxsub.submit.config_table import shown_value
 from mxsub.submit.diff import Difference
 from mxsub.submit.doctor import Health
 from mxsub.submit.harness.result import CaseResult, Run
-from mxsub.submit.pipeline import Judged, Tested
+from mxsub.submit.judgement import Judged
+from mxsub.submit.trial import Tested
 
 PIPED_WIDTH = 140
 FAILED_SEEDS_SHOWN = 10
@@ -135,7 +136,7 @@ def _case_table(ran: Run) -> Table:
         table.add_column("error / tolerance", justify="right")
     for case in ran.cases:
         style = {"pass": "green", "fail": "red"}.get(case.status, "yellow")
-        row = [case.shape, Text(case.status or "did not finish", style=style)]
+        row: list[str | Text] = [case.shape, Text(case.status or "did not finish", style=style)]
         if timed:
             row += _timing_cells(case, virtual=ran.device.virtual)
         if matched:

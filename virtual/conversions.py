@@ -86,7 +86,8 @@ def _from_fp4(instruction: Instruction) -> Function:
     shift = U32(8 * (instruction.bit("op_sel", 0) + 2 * instruction.bit("op_sel", 1)))
 
     def floats(word: Array, scale: Array) -> Array:
-        pair = np.take(E2M1_PAIR, word >> shift & U32(255), axis=0) * np.take(_SCALES, _exponent_field(scale))[..., None]
+        factor = np.take(_SCALES, _exponent_field(scale))
+        pair = np.take(E2M1_PAIR, word >> shift & U32(255), axis=0) * factor[..., None]
         return np.ascontiguousarray(np.moveaxis(pair.astype(F32), -1, 0))
 
     if "_bf16_" not in instruction.opcode:

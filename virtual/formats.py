@@ -34,17 +34,14 @@ E2M1_PAIR = np.stack([E2M1[np.arange(256) & 15], E2M1[np.arange(256) >> 4]], 1)
 def to_e2m1(x: Array) -> Array:
     """float32 to e2m1 codes, uint32: to nearest, ties to the even code, saturating at 6, sign kept.
 
-    NaN becomes 6 with its sign. From 1 on, a code is the exponent and the first bit of the fraction, so the bits are
-    rounded there as an integer. Below 1 codes are multiples of 0.5, which is the last place of 2**22, so adding that
-    rounds.
+    NaN becomes 6 with its sign. Codes are steps of 0.5 up to 2, of 1 up to 4 and of 2 up to 6; of the three roundings
+    the one that holds is the smallest.
     """
-    sign = x.view(np.uint32) >> 28 & 8
     magnitude = np.fmin(np.abs(x), np.float32(6))
-    bits = magnitude.view(np.uint32)
-    large = (bits + (0x1FFFFF + (bits >> 22 & 1)) >> 22) - 252
-    small = (magnitude + np.float32(1 << 22)).view(np.uint32) & 7
-    code: Array = np.where(magnitude < 1, small, large) | sign
-    return code
+    code = np.minimum(np.rint(magnitude + magnitude), np.rint(magnitude) + np.float32(2))
+    code = np.minimum(code, np.rint(magnitude * np.float32(0.5)) + np.float32(4))
+    signed: Array = code.astype(np.uint32) | x.view(np.uint32) >> 28 & 8
+    return signed
 
 
 def bf16_to_f32(bits: Array) -> Array:

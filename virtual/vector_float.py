@@ -167,7 +167,7 @@ def _exact_minimum3(a: Array, b: Array, c: Array) -> Array:
 def _dot_product(a: Array, b: Array, c: Array) -> Array:
     """The products of both halves added to c, one after the other."""
     total: Array = c + a[0] * b[0]
-    total = total + a[1] * b[1]
+    total += a[1] * b[1]
     return total
 
 

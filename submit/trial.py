@@ -1,0 +1,116 @@
+"""Runs the task's evaluator over a file, or a rendered variant, on the GPU or its virtual twin."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from mxsub.submit.errors import UsageError
+from mxsub.submit.harness.device import Device, find_device, installed
+from mxsub.submit.harness.result import Run
+from mxsub.submit.harness.run import Progress, run
+from mxsub.submit.harness.task import Case, Task, load_task, shipped_task
+from mxsub.submit.project import FILE_NAME, Project
+from mxsub.submit.shapes import Shape, parse_shape
+from mxsub.submit.source import source_of
+
+DEFAULT_SEED = 1
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What `mxsub test` was asked for; shapes as M,N,K texts, timeout in seconds."""
+
+    file: Path | None = None
+    folder: Path = Path()
+    variant: str | None = None
+    gpu: str | None = None
+    mode: str = "test"
+    task_folder: Path | None = None
+    seeds: int = 0
+    shapes: tuple[str, ...] = ()
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A run of the task's evaluator, and what it was run on.
+
+    runner_triton: the Triton version of the leaderboard's runner; triton: the one that compiled here.
+    """
+
+    label: str
+    sha256: str
+    device: Device
+    run: Run
+    triton: str
+    runner_triton: str | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "file": self.label,
+            "sha256": self.sha256,
+            "triton": self.triton,
+            "runner_triton": self.runner_triton,
+            **self.run.to_dict(),
+        }
+
+
+def run_task(request: RunRequest, on_progress: Progress | None = None) -> Tested:
+    """Runs the task's evaluator over a file, or a rendered variant, on the GPU or its virtual twin.
+
+    Raises UsageError where the task has no such case, EnvironmentProblem where there is neither GPU nor twin.
+    """
+    source = source_of(request.file, request.folder, request.variant, request.gpu)
+    device = find_device(source.gpu)
+    task = _task(request, source.project)
+    cases = _cases(task, request, source.project)
+    ran = run(
+        source.text,
+        task,
+        device,
+        request.mode,
+        seeds=request.seeds,
+        cases=cases,
+        timeout=request.timeout,
+        on_progress=on_progress,
+    )
+    return Tested(
+        label=source.label,
+        sha256=hashlib.sha256(source.text).hexdigest(),
+        device=device,
+        run=ran,
+        triton=installed("triton") or "none",
+        runner_triton=source.project.runner.triton if source.project else None,
+    )
+
+
+def _task(request: RunRequest, project: Project | None) -> Task:
+    if request.task_folder is not None:
+        return load_task(request.task_folder)
+    if project is None:
+        raise UsageError(f"there is no {FILE_NAME} to take the task from", "Name a problem folder with --task.")
+    own = project.folder / "tasks" / project.task
+    return load_task(own) if own.is_dir() else shipped_task(project.task)
+
+
+def _cases(task: Task, request: RunRequest, project: Project | None) -> list[Case] | None:
+    """The task's own cases of the wanted shapes; a shape that it has no case of becomes one. None: all of them."""
+    if not request.shapes:
+        return None
+    known = task.cases(request.mode)
+    cases: list[Case] = []
+    for text in request.shapes:
+        shape = parse_shape(text)
+        if project is not None:
+            _check_multiples(shape, project)
+        wanted = {"m": shape.m, "n": shape.n, "k": shape.k}
+        same = [case for case in known if wanted.items() <= case.items()]
+        cases += same or [{**wanted, "seed": DEFAULT_SEED}]
+    return cases
+
+
+def _check_multiples(shape: Shape, project: Project) -> None:
+    for axis, value in shape._asdict().items():
+        multiple = getattr(project.multiples, axis)
+        if value % multiple:
+            raise UsageError(f"--shape {shape}: {axis} is {value}, and must be a multiple of {multiple}")
