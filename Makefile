@@ -1,11 +1,16 @@
 # `make run` and `make test` set up everything they need in .venv; a second call installs nothing.
 PYTHON ?= python3
 BIN := .venv/bin
+VARIANTS := constexpr runtime
 
 .PHONY: run test fast slow lint setup benchmark clean
 
 run: setup
-	$(BIN)/python -m mxsub.benchmarks_placeholder
+	for variant in $(VARIANTS); do \
+		$(BIN)/mxsub build --variant $$variant -o build/$$variant.py --force && \
+		$(BIN)/mxsub lint build/$$variant.py && \
+		$(BIN)/mxsub test build/$$variant.py || exit 1; \
+	done
 
 setup: .venv/ready
 
@@ -27,9 +32,14 @@ fast: setup
 	$(BIN)/python -m pytest -m 'not slow'
 
 slow: setup
-	$(BIN)/python -m pytest -m slow -n auto
+	$(BIN)/python -m pytest -m slow -n auto --dist loadfile
 
 test: lint fast slow
+
+# The figures of docs/performance.md, on this machine.
+benchmark: setup
+	$(BIN)/python -m benchmarks.commands
+	$(BIN)/python -m benchmarks.emulation
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache

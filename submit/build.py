@@ -77,6 +77,7 @@ def build(
     )
     if output != STANDARD_OUTPUT and changed:
         try:
+            output.parent.mkdir(parents=True, exist_ok=True)
             output.write_text(submission.text, encoding="utf-8", newline="\n")
         except OSError as error:
             raise UsageError(f"{output}: cannot be written: {error.strerror}") from None

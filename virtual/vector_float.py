@@ -114,13 +114,16 @@ def _division_scale(x: Array, denominator: Array, numerator: Array) -> tuple[Arr
 
 
 def _division_fma(a: Array, b: Array, c: Array, scaled: Array) -> Array:
-    step = 32 if a.dtype == F32 else 64
-    result = fused_multiply_add(a, b, c).astype(a.dtype)
-    return np.where(scaled, np.ldexp(result, step), result)
+    """v_div_fmas: undoes the scaling of v_div_scale. By how much follows from that, and the direction from the quotient
+    c, as AMD's manual of the third generation says; the newer pseudo-code's constant factor cannot serve both."""
+    step, bias = (64, 127) if a.dtype == F32 else (128, 1023)
+    result = fused_multiply_add(a, b, c)  # in float64, so that it is rounded to the narrow type after the scaling
+    return np.where(scaled, np.ldexp(result, np.where(_exponent_field(c) > bias, step, -step)), result)
 
 
 def _division_fixup(quotient: Array, denominator: Array, numerator: Array) -> Array:
-    """v_div_fixup: the special cases of a division. As AMD's pseudo-code has it."""
+    """v_div_fixup: the special cases of a division. As AMD's pseudo-code has it; and a quotient that is NaN for no such
+    reason came from an overflow on the way."""
     quotient, denominator, numerator = np.broadcast_arrays(quotient, denominator, numerator)
     dtype = quotient.dtype
     negative = np.signbit(denominator) ^ np.signbit(numerator)
@@ -137,6 +140,8 @@ def _division_fixup(quotient: Array, denominator: Array, numerator: Array) -> Ar
     if lowest is not None:
         conditions.append(_exponent_field(numerator) - _exponent_field(denominator) < lowest)
         values.append(sign * dtype.type(0))
+    conditions.append(np.isnan(quotient))
+    values.append(sign * dtype.type(np.inf))
     return np.select(conditions, values, sign * np.abs(quotient))
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 from mxsub.submit.errors import EnvironmentProblem
 from mxsub.submit.gpus import Gpu
 
+ASK_SECONDS = 120
 _ASK_TORCH = """
 import json, torch
 count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -42,12 +43,20 @@ def installed(package: str) -> str | None:
         return None
 
 
+def _has_driver() -> bool:
+    """Whether there is a GPU's driver at all, so that torch, which takes seconds to load, is worth asking."""
+    return any(Path("/dev").glob("nvidia[0-9]*")) or any(Path("/dev", name).exists() for name in ("kfd", "dxg"))
+
+
 def present_gpus() -> list[str]:
-    """What torch calls the GPUs of this machine; does not ask it where there is no driver to find one with."""
-    if not (any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/kfd").exists()):
+    """What torch calls the GPUs of this machine."""
+    if not _has_driver():
         return []
-    asked = subprocess.run([sys.executable, "-c", _ASK_TORCH], capture_output=True, text=True, timeout=120, check=False)
-    if asked.returncode:
+    try:
+        asked = subprocess.run(
+            [sys.executable, "-c", _ASK_TORCH], capture_output=True, text=True, timeout=ASK_SECONDS, check=True
+        )
+    except subprocess.SubprocessError:
         return []
     names = json.loads(asked.stdout.strip().splitlines()[-1])
     return [str(name) for name in names]
@@ -56,24 +65,36 @@ def present_gpus() -> list[str]:
 def find_device(gpu: Gpu) -> Device:
     """The GPU itself where this machine has it, else its virtual twin.
 
-    Raises EnvironmentProblem where there is neither, or where torch or Triton is not installed.
+    Raises EnvironmentProblem where there is neither, or where what it takes is not installed.
     """
-    for package in ("torch", "triton", "numpy"):
-        if installed(package) is None:
-            raise EnvironmentProblem(
-                f"{package} is not installed, and tests run on it",
-                "Install what runs submissions: pip install 'mxsub[local]'.",
-            )
+    _require("torch")
     present = present_gpus()
     for name in present:
         if gpu.torch_name.lower() in name.lower():
             return Device(gpu.name, "hardware", f"{gpu.name}: this machine's {name}")
     if gpu.has_twin:
+        _require("triton", "numpy")
         return Device(
             gpu.name, "virtual", f"this machine has no {gpu.name}: running on the virtual {gpu.name}, which emulates it"
         )
-    has = f"it has {', '.join(present)}" if present else "it has no GPU"
     raise EnvironmentProblem(
-        f"this machine has no {gpu.name} ({has}), and mxsub cannot emulate that one",
+        f"this machine has no {gpu.name} ({_what_it_has(present)}), and mxsub cannot emulate that one",
         "Use a machine with that GPU, or --gpu MI355X, which is emulated where there is none.",
     )
+
+
+def _require(*packages: str) -> None:
+    for package in packages:
+        if installed(package) is None:
+            raise EnvironmentProblem(
+                f"{package} is not installed, and tests run on it",
+                "Install what runs submissions: pip install 'mxsub[local]'.",
+            )
+
+
+def _what_it_has(present: list[str]) -> str:
+    if present:
+        return f"it has {', '.join(present)}"
+    if _has_driver():
+        return f"torch {installed('torch')} finds none of its GPUs; perhaps it is a build for the CPU only"
+    return "it has no GPU"

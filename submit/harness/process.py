@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,6 +22,7 @@ KEPT_OUTPUT_BYTES = 256 * 1024
 KEPT_RESULT_BYTES = 32 * 1024 * 1024
 POLL_SECONDS = 0.03
 STACKS_SECONDS = 0.5
+LEFTOVER_SECONDS = 2.0
 RUN_VARIABLE = "MXSUB_RUN"
 UNDER_WATCH = Path(__file__).with_name("under_watch.py")
 
@@ -157,27 +159,23 @@ def _read_notes(notes: Path) -> list[dict[str, int | str]]:
 
 def _print_stacks(process: subprocess.Popen[bytes]) -> None:
     """Aborts the group, upon which Python's faulthandler writes to stderr where each process stood."""
-    try:
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
         os.killpg(process.pid, signal.SIGABRT)
         process.wait(STACKS_SECONDS)
-    except (ProcessLookupError, subprocess.TimeoutExpired):
-        return
 
 
 def _end_all(process: subprocess.Popen[bytes], token: str) -> None:
     """Ends the process, its group, and whatever else was started from it and still has its environment."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # the group is gone already
     process.wait()
-    # A process can leave the group, and can start another one while this looks.
-    while left := _processes_with(f"{RUN_VARIABLE}={token}".encode()):
+    # A process can leave the group, and can start another one while this looks; one that waits for a device's
+    # driver ends only when that lets it.
+    deadline = time.monotonic() + LEFTOVER_SECONDS
+    while (left := _processes_with(f"{RUN_VARIABLE}={token}".encode())) and time.monotonic() < deadline:
         for pid in left:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
         time.sleep(POLL_SECONDS)
 
 

@@ -1,5 +1,7 @@
 """What a run of an evaluator gives, and how its result lines are read."""
 
+import base64
+import binascii
 import math
 import re
 from collections.abc import Mapping
@@ -10,6 +12,7 @@ from mxsub.submit.harness.device import Device
 from mxsub.submit.harness.task import parse_case
 
 Outcome = Literal["passed", "failed", "crashed", "timed out", "exited"]
+FIGURES = {"runs", "mean", "std", "err", "best", "worst"}
 _EQUAL = re.compile(r"bit-equal: (\d+)/(\d+)")
 _RATIO = re.compile(r"error over tolerance: ([\d.]+|nan|inf)")
 
@@ -33,7 +36,7 @@ class CaseResult:
 
     status: "pass", "fail", or "" where the run ended before it was known.
     matched: (elements equal to the last bit, all elements); margin: the largest error as a share of its
-    tolerance; both None where the task's checker does not say.
+    tolerance; both None where the task's checker does not say. report: the profiler's table, in profile mode.
     """
 
     spec: Mapping[str, Any]
@@ -47,10 +50,15 @@ class CaseResult:
 
     @property
     def shape(self) -> str:
-        """m x n x k where the case has them, else the spec as it stands."""
+        """m x n x k where the case has them, else all of it but the seed."""
         if {"m", "n", "k"} <= self.spec.keys():
             return f"{self.spec['m']}x{self.spec['n']}x{self.spec['k']}"
-        return "; ".join(f"{key}: {value}" for key, value in self.spec.items())
+        return ", ".join(f"{key} {value}" for key, value in self.spec.items() if key != "seed")
+
+    @property
+    def label(self) -> str:
+        """The shape with the seed: `8x2112x7168, seed 124`."""
+        return f"{self.shape}, seed {self.spec['seed']}" if "seed" in self.spec else self.shape
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,15 @@ class SeedSummary:
 
 
 @dataclass(frozen=True)
+class KernelCounts:
+    """What all launches of one kernel executed: wave instructions by class."""
+
+    kernel: str
+    launches: int
+    wave_instructions: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Emulation:
     """What the virtual GPU did. seconds: of the host, compiling left out; warnings: sentence -> how often."""
 
@@ -72,11 +89,17 @@ class Emulation:
     wave_instructions: int
     seconds: float
     warnings: Mapping[str, int]
+    kernels: tuple[KernelCounts, ...] = ()
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of an evaluator. error: one sentence where it did not pass. duration: seconds."""
+    """One run of an evaluator.
+
+    error: one sentence where it did not pass. expected: how many cases it had to run. exit_code: the evaluator's;
+    None where it was ended here. signal: what it or its worker died of. duration: seconds. results: its lines as
+    they came. stdout, stderr: of much output the beginning and the end.
+    """
 
     mode: str
     device: Device
@@ -124,20 +147,17 @@ def parse_results(lines: str) -> dict[str, str]:
 def case_results(results: Mapping[str, str], mode: str) -> tuple[CaseResult, ...]:
     """The cases of an evaluator's results, in order, as far as it got."""
     prefix = "test" if mode == "test" else "benchmark"
-    found = []
-    for number in range(int(results.get(f"{prefix}-count", "0"))):
-        key = f"{prefix}.{number}."
-        own = {name.removeprefix(key): value for name, value in results.items() if name.startswith(key)}
-        if "spec" in own:
-            found.append(_case(own))
+    found: list[CaseResult] = []
+    while f"{prefix}.{len(found)}.spec" in results:
+        key = f"{prefix}.{len(found)}."
+        found.append(_case({name.removeprefix(key): value for name, value in results.items() if name.startswith(key)}))
     return tuple(found)
 
 
 def _case(own: Mapping[str, str]) -> CaseResult:
     timing = None
-    if "mean" in own:
-        numbers = [float(own.get(name, "nan")) for name in ("mean", "std", "err", "best", "worst")]
-        timing = Timing(int(own.get("runs", "1")), *numbers)
+    if own.keys() >= FIGURES:
+        timing = Timing(int(own["runs"]), *(float(own[name]) for name in ("mean", "std", "err", "best", "worst")))
     message = own.get("message", "")
     equal, ratio = _EQUAL.search(message), _RATIO.search(message)
     done = timing is not None or "report" in own
@@ -149,5 +169,13 @@ def _case(own: Mapping[str, str]) -> CaseResult:
         timing=timing,
         matched=(int(equal[1]), int(equal[2])) if equal else None,
         margin=float(ratio[1]) if ratio else None,
-        report=own.get("report", ""),
+        report=_decoded(own.get("report", "")),
     )
+
+
+def _decoded(report: str) -> str:
+    """A profiler's table: base64 with + and * for its last two digits."""
+    try:
+        return base64.b64decode(report, b"+*", validate=True).decode("utf-8", "replace")
+    except binascii.Error:
+        return report

@@ -6,20 +6,31 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mxsub import virtual
 from mxsub.submit.errors import UsageError
 from mxsub.submit.harness.device import Device
-from mxsub.submit.harness.explain_end import explain_end
-from mxsub.submit.harness.process import run_process
-from mxsub.submit.harness.result import Emulation, Run, SeedSummary, case_results, parse_results
+from mxsub.submit.harness.explain_end import Evidence, ImportProbe, explain_end, read_probe
+from mxsub.submit.harness.process import Ended, run_process
+from mxsub.submit.harness.result import (
+    CaseResult,
+    Emulation,
+    KernelCounts,
+    Run,
+    SeedSummary,
+    case_results,
+    parse_results,
+)
 from mxsub.submit.harness.task import Case, Task, case_line
 
 Progress = Callable[[str, int, int | None], None]
 LARGEST_SEED = 2**31 - 1
+IMPORT_PROBE = Path(__file__).with_name("import_probe.py")
+IMPORT_SECONDS = 120.0
 
 
 def run(
@@ -37,6 +48,9 @@ def run(
 
     cases: instead of the mode's own. timeout: seconds, instead of the task's. seeds: before that, every case is
     checked on so many fresh seeds; if one fails there, the run is failed and the mode itself is not run.
+    on_progress: called with what is being done, how many cases are done, and how many there are; perhaps from another
+    thread.
+    Raises UsageError where the mode has no cases, or where they have no seed and `seeds` asks for some.
     """
     chosen = tuple(task.cases(mode) if cases is None else cases)
     if not chosen:
@@ -44,6 +58,8 @@ def run(
     limit = timeout or task.timeouts[mode]
     summary = None
     if seeds:
+        if any("seed" not in case for case in chosen):
+            raise UsageError(f"the cases of the task '{task.name}' have no seed", "Leave --seeds out.")
         fresh = tuple(random.SystemRandom().randrange(1, LARGEST_SEED) for _ in range(seeds))
         checks = [{**case, "seed": seed} for case in chosen for seed in fresh]
         checked = _evaluate(
@@ -51,9 +67,9 @@ def run(
         )
         summary = _seed_summary(fresh, checked)
         if not checked.passed:
-            return _with_seeds(checked, summary)
+            return replace(checked, seeds=summary)
     ran = _evaluate(submission, task, device, mode, chosen, limit, on_progress)
-    return _with_seeds(ran, summary)
+    return replace(ran, seeds=summary)
 
 
 def _evaluate(
@@ -72,7 +88,7 @@ def _evaluate(
         case_file = Path(scratch) / "cases.txt"
         case_file.write_text("".join(f"{case_line(case)}\n" for case in cases))
         log = Path(scratch) / "virtual.log"
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         if device.virtual:
             environment.update(virtual.environment(log))
         ended = run_process(
@@ -80,14 +96,25 @@ def _evaluate(
             folder,
             environment,
             timeout,
-            Path(scratch) / "notes.log",
+            Path(scratch) / "notes",
             _reporter(mode, len(cases), on_progress),
         )
+        results = parse_results(ended.results)
+        found = case_results(results, mode)
+        probe = _probe_import(task, folder, environment) if _needs_probe(ended, found) else None
         entries = _log_entries(log)
-    results = parse_results(ended.results)
-    found = case_results(results, mode)
-    faults = [str(entry["message"]) for entry in entries if entry["event"] == "fault"]
-    verdict = explain_end(task, mode, ended, found, results.get("check", ""), len(cases), timeout, faults)
+    evidence = Evidence(
+        task=task,
+        ended=ended,
+        cases=found,
+        check=results.get("check", ""),
+        expected=len(cases),
+        timeout=timeout,
+        faults=[str(entry["message"]) for entry in entries if entry["event"] == "fault"],
+        probe=probe,
+        source=submission.decode("utf-8", "replace"),
+    )
+    verdict = explain_end(evidence)
     return Run(
         mode=mode,
         device=device,
@@ -96,13 +123,26 @@ def _evaluate(
         cases=found,
         expected=len(cases),
         exit_code=ended.exit_code,
-        signal=ended.signal,
+        signal="" if ended.reason == "timeout" else ended.signal,
         duration=ended.seconds,
         stdout=ended.stdout,
         stderr=ended.stderr,
         emulation=_emulation(entries) if device.virtual else None,
         results=results,
     )
+
+
+def _needs_probe(ended: Ended, found: tuple[CaseResult, ...]) -> bool:
+    """Whether a worker ended by itself before its first answer, so that the submission's import may have done it."""
+    code = ended.worker_exit_code
+    return code is not None and code >= 0 and not any(case.status for case in found)
+
+
+def _probe_import(task: Task, folder: Path, environment: Mapping[str, str]) -> ImportProbe:
+    """Imports the submission by itself, as the runner does first of all."""
+    module = Path(task.submission_name).stem
+    ended = run_process([str(IMPORT_PROBE), module], folder, environment, IMPORT_SECONDS, folder.parent / "probe_notes")
+    return read_probe(parse_results(ended.results), ended.exit_code)
 
 
 def _assemble(folder: Path, task: Task, submission: bytes) -> None:
@@ -145,13 +185,17 @@ def _log_entries(log: Path) -> list[dict[str, Any]]:
 def _emulation(entries: list[dict[str, Any]]) -> Emulation:
     launches = [entry for entry in entries if entry["event"] == "launch"]
     warnings: Counter[str] = Counter()
+    executed: dict[str, Counter[str]] = {}
     for entry in launches:
         warnings.update(entry["warnings"])
+        executed.setdefault(entry["kernel"], Counter()).update(entry["wave_instructions"])
+    times = Counter(entry["kernel"] for entry in launches)
     return Emulation(
         launches=len(launches),
-        wave_instructions=sum(sum(entry["wave_instructions"].values()) for entry in launches),
+        wave_instructions=sum(sum(counts.values()) for counts in executed.values()),
         seconds=sum(entry["seconds"] for entry in launches),
         warnings=dict(warnings),
+        kernels=tuple(KernelCounts(kernel, times[kernel], dict(counts)) for kernel, counts in executed.items()),
     )
 
 
@@ -164,9 +208,3 @@ def _seed_summary(seeds: tuple[int, ...], checked: Run) -> SeedSummary:
         worst_margin=max(margins) if margins else None,
         failed=tuple(case.spec for case in checked.cases if case.status != "pass"),
     )
-
-
-def _with_seeds(ran: Run, summary: SeedSummary | None) -> Run:
-    from dataclasses import replace
-
-    return replace(ran, seeds=summary)

@@ -142,5 +142,7 @@ def parse_case(line: str) -> dict[str, Any]:
     for part in line.split(";"):
         key, _, value = (piece.strip() for piece in part.partition(":"))
         if key:
-            case[key] = int(value) if value.lstrip("-").isdecimal() else value
+            case[key] = (
+                int(value) if value.lstrip("-").isdecimal() else {"true": True, "false": False}.get(value, value)
+            )
     return case

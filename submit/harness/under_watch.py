@@ -1,4 +1,4 @@
-"""Started in the evaluator's place: runs it unmodified, as `python SCRIPT ARGUMENTS...` would, and watches it from within.
+"""Started in the evaluator's place: runs it unmodified, as `python SCRIPT ARGUMENTS...` would, and watches it inside.
 
 python under_watch.py LIFELINE NOTES SCRIPT ARGUMENTS...
 

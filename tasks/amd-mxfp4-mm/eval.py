@@ -9,16 +9,18 @@ import base64
 import math
 import multiprocessing
 import os
+import random
 import re
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CHECK_FAILED, NO_PIPE, USAGE, BAD_CASES = 112, 111, 2, 113
+RAISED, CHECK_FAILED, NO_PIPE, USAGE, BAD_CASES = 1, 112, 111, 2, 113
 DEFAULT_SEED = 42
 SEED_STEP = 13
 WARM_UP_REPEATS = 100
@@ -49,6 +51,35 @@ WARM_UPS = {
     "benchmark": Plan(WARM_UP_REPEATS, 0.1, recheck=False),
     "leaderboard": Plan(WARM_UP_REPEATS, 0.01, recheck=False),
 }
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The traceback of an exception in the worker."""
+
+    text: str
+
+
+class WorkerRaised(Exception):
+    """The worker's function raised an exception; its traceback is on stderr."""
+
+
+class Worker:
+    """The one process that imports torch and the submission, started by `spawn`."""
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self._pool = pool
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function gives there.
+
+        Raises WorkerRaised where it raises, BrokenProcessPool where the process dies.
+        """
+        result = self._pool.submit(answer, function, *arguments).result()
+        if isinstance(result, Raised):
+            print(result.text, file=sys.stderr, end="", flush=True)
+            raise WorkerRaised
+        return result
 
 
 class Results:
@@ -106,15 +137,31 @@ def statistics(durations: list[float]) -> dict[str, float | int]:
 # --- in the worker process, which alone imports torch and the submission
 
 
+def answer(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function gives. Whatever it raises becomes a text, since not every exception survives the way back."""
+    try:
+        return function(*arguments)
+    except BaseException:
+        return Raised(traceback.format_exc())
+
+
 def submitted() -> Callable[[Any], Any]:
     """custom_kernel of the submission; an exit in its import is an error like any other."""
     try:
         import submission
     except SystemExit as exit:
-        raise RuntimeError(f"submission.py ended the process in its import, with exit({exit.code!r})") from None
+        raise RuntimeError(f"submission.py calls sys.exit({exit.code!r}) in its import") from exit
     if not callable(getattr(submission, "custom_kernel", None)):
-        raise RuntimeError("submission.py defines no function custom_kernel")
+        raise RuntimeError("submission.py defines no custom_kernel")
     return submission.custom_kernel
+
+
+def set_seed(seed: int) -> None:
+    """Gives the worker's generators the seed of the run."""
+    import torch
+
+    random.seed(seed)
+    torch.manual_seed(seed)
 
 
 def clone(data: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -147,7 +194,9 @@ def time_case(arguments: dict[str, Any], plan: Plan) -> tuple[bool, str, dict[st
     arguments = dict(arguments)
     data = generate_input(**arguments)
     kept = clone(data)
-    right, message = check_implementation(kept, custom_kernel(data))
+    output = custom_kernel(data)
+    torch.cuda.synchronize()
+    right, message = check_implementation(kept, output)
     if not right:
         return False, message, {}
     durations: list[float] = []
@@ -200,12 +249,12 @@ def profile_case(arguments: dict[str, Any]) -> str:
 # --- in the evaluator's own process
 
 
-def run_tests(results: Results, worker: ProcessPoolExecutor, cases: list[Case]) -> int:
+def run_tests(results: Results, worker: Worker, cases: list[Case]) -> int:
     results.log("test-count", len(cases))
     passed = True
     for number, case in enumerate(cases):
         results.log(f"test.{number}.spec", case.spec)
-        right, message = worker.submit(test_case, case.arguments).result()
+        right, message = worker.run(test_case, case.arguments)
         results.log(f"test.{number}.status", "pass" if right else "fail")
         if not right:
             results.log(f"test.{number}.error", message)
@@ -216,18 +265,18 @@ def run_tests(results: Results, worker: ProcessPoolExecutor, cases: list[Case]) 
     return 0 if passed else CHECK_FAILED
 
 
-def run_benchmarks(results: Results, worker: ProcessPoolExecutor, cases: list[Case], mode: str) -> int:
+def run_benchmarks(results: Results, worker: Worker, cases: list[Case], mode: str) -> int:
     """Benchmark and leaderboard mode; the latter stops at the first case that fails."""
     ranked = mode == "leaderboard"
     if cases:
-        worker.submit(time_case, cases[0].arguments, WARM_UPS[mode]).result()
+        worker.run(time_case, cases[0].arguments, WARM_UPS[mode])
     results.log("benchmark-count", len(cases))
     passed = True
     for number, case in enumerate(cases):
         key = f"benchmark.{number}"
         if not ranked:
             results.log(f"{key}.spec", case.spec)
-        right, message, figures = worker.submit(time_case, case.arguments, PLANS[mode]).result()
+        right, message, figures = worker.run(time_case, case.arguments, PLANS[mode])
         if ranked:
             results.log(f"{key}.spec", case.spec)
         for name, value in figures.items():
@@ -242,11 +291,11 @@ def run_benchmarks(results: Results, worker: ProcessPoolExecutor, cases: list[Ca
     return 0 if passed or ranked else CHECK_FAILED
 
 
-def run_profiles(results: Results, worker: ProcessPoolExecutor, cases: list[Case]) -> int:
+def run_profiles(results: Results, worker: Worker, cases: list[Case]) -> int:
     results.log("benchmark-count", len(cases))
     for number, case in enumerate(cases):
         results.log(f"benchmark.{number}.spec", case.spec)
-        table = worker.submit(profile_case, case.arguments).result()
+        table = worker.run(profile_case, case.arguments)
         results.log(f"benchmark.{number}.report", base64.b64encode(table.encode(), b"+*").decode())
     results.log("check", "pass")
     return 0
@@ -261,19 +310,24 @@ def main(arguments: list[str]) -> int:
     mode, path = arguments[:2]
     own_seed = os.environ.get("POPCORN_SEED")
     try:
-        cases = read_cases(Path(path), int(own_seed) if own_seed else None)
+        seed = int(own_seed) if own_seed else None
+        cases = read_cases(Path(path), seed)
     except (OSError, ValueError) as error:
         print(f"cannot read the cases: {error}", file=sys.stderr)
         return BAD_CASES
-    os.environ.setdefault("POPCORN_SEED", str(DEFAULT_SEED))
     results = Results(int(os.environ["POPCORN_FD"]))
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as worker:
-        if mode == "test":
-            return run_tests(results, worker, cases)
-        if mode == "profile":
-            return run_profiles(results, worker, cases)
-        return run_benchmarks(results, worker, cases, mode)
+    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as pool:
+        worker = Worker(pool)
+        try:
+            worker.run(set_seed, DEFAULT_SEED if seed is None else seed)
+            if mode == "test":
+                return run_tests(results, worker, cases)
+            if mode == "profile":
+                return run_profiles(results, worker, cases)
+            return run_benchmarks(results, worker, cases, mode)
+        except WorkerRaised:
+            return RAISED
 
 
 if __name__ == "__main__":

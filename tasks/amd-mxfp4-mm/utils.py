@@ -1,5 +1,8 @@
 """What the evaluator needs of the device: comparing results, and emptying the caches before a timed call."""
 
+import sys
+from functools import cache
+
 import torch
 
 FLUSH_BYTES = 64 * 10**9
@@ -36,7 +39,16 @@ def compare(got: torch.Tensor, want: torch.Tensor) -> tuple[bool, str]:
     )
 
 
-def flush_caches() -> None:
-    """Queues a random fill of 64 GB, or of half the free memory where that is less, on the current device."""
+@cache
+def flush_buffer() -> torch.Tensor:
+    """64 GB of f32 on the current device, or half of its free memory where that is less, which stderr then says."""
     free, _ = torch.cuda.mem_get_info()
-    torch.randn(min(FLUSH_BYTES, free // 2) // 4, dtype=torch.float32, device="cuda")
+    size = min(FLUSH_BYTES, free // 2)
+    if size < FLUSH_BYTES:
+        print(f"caches are flushed by {size / 1e9:.1f} GB, not {FLUSH_BYTES / 1e9:.0f}", file=sys.stderr)
+    return torch.empty(size // 4, dtype=torch.float32, device="cuda")
+
+
+def flush_caches() -> None:
+    """Queues a random fill of the flush buffer, which takes milliseconds and leaves nothing else in the caches."""
+    flush_buffer().normal_()

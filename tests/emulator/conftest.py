@@ -77,7 +77,7 @@ class Bench:
         out = np.zeros(64 * waves, np.uint32)
         return self.bare(_BEFORE + text + _AFTER, words, out, waves, **options)
 
-    def compute(self, text: str, *sources: npt.NDArray[Any], results: int = 1) -> Words:
+    def compute(self, text: str, *sources: npt.NDArray[Any], results: int = 1, **options: Any) -> Words:
         """Run instructions on several words a lane: sources (64,) or (64, n) land in v10, v11, ...; gives (64, results)
         of v20, v21, ..."""
         columns = [np.asarray(s).reshape(64, -1).view(np.uint32) for s in sources]
@@ -89,7 +89,7 @@ class Bench:
             f"s_load_dwordx4 s[4:7], s[0:1], 0x0\nv_mul_u32_u24_e32 v4, {4 * count}, v0\n"
             f"v_mul_u32_u24_e32 v5, {4 * results}, v0\n{loads}\n{text}\n{stores}\ns_endpgm"
         )
-        return self.bare(whole, data, np.zeros((64, results), np.uint32)).reshape(64, results)
+        return self.bare(whole, data, np.zeros((64, results), np.uint32), **options).reshape(64, results)
 
 
 @pytest.fixture
