@@ -11,7 +11,7 @@ from mxsub.virtual.source_positions import SourcePositions
 _REGISTER = re.compile(r"(v|s|a|ttmp)(?:(\d+)|\[(\d+):(\d+)\])$")
 _REGISTER_FILES = {"v": ("vector", 0), "a": ("vector", AGPR), "s": ("scalar", 0), "ttmp": ("scalar", TTMP)}
 _MODIFIED = re.compile(r"(neg|abs|sext)\((.*)\)$")
-_MNEMONIC = re.compile(r"(?:s|v|ds|global|flat|scratch|buffer|tbuffer)_\w+$")
+_MNEMONIC = re.compile(r"[a-z][a-z0-9]*_\w+$")
 _INTEGER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.IGNORECASE)
 _REAL = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?$", re.IGNORECASE)
 _LABEL = re.compile(r"([.\w$]+):$")

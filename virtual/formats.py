@@ -31,6 +31,7 @@ E8M0[255] = np.nan
 # byte -> the values of its low and its high half
 E2M1_PAIR = np.stack([E2M1[np.arange(256) & 15], E2M1[np.arange(256) >> 4]], 1)
 
+
 def to_e2m1(x: Array) -> Array:
     """float32 to e2m1 codes, uint32: to nearest, ties to the even code, saturating at 6, sign kept.
 

@@ -69,7 +69,7 @@ class Batch:
                 result = step(group) if step is not None else None
                 if result is None:
                     continue
-                group.pc = pc
+                group.pc, last = pc, pc - 1
                 if isinstance(result, Branch):
                     if not self._branch(group, result):
                         return
@@ -90,7 +90,7 @@ class Batch:
                     group.age += 1
                     break
                 if executed + self._executed > self._limit:
-                    raise EndlessLoop(f"does not end: {self._limit:,} instructions ran {self._place(group, 0, pc - 1)}")
+                    raise EndlessLoop(f"does not end: {self._limit:,} instructions ran {self._place(group, 0, last)}")
             group.pc = pc
             self._ready.append(group)
         except Violation as violation:

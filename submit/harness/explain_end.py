@@ -80,8 +80,8 @@ def explain_end(evidence: Evidence) -> Verdict:
     if ended.reason == "answer unread":
         return Verdict(
             "crashed",
-            f"custom_kernel raised an error of a type that the evaluator cannot read back ({ended.unread}), "
-            f"upon which it would wait for ever, {evidence.where}",
+            f"custom_kernel raised an error of a type that the evaluator cannot read back ({ended.unread}) "
+            f"and would wait for ever, {evidence.where}",
         )
     failed = [case for case in evidence.cases if case.status == "fail"]
     if failed and ended.reason == "own end" and ended.exit_code != 1:
@@ -175,8 +175,9 @@ def _last_line(text: str) -> str:
 
 
 def _importer(task: Task, stderr: str) -> str:
-    """Which of the evaluator's files has the import that failed."""
-    frames = [path.rpartition("/")[2] for path in re.findall(r'File "([^"]+)", line \d+', stderr)]
+    """Which of the evaluator's files has the import that failed: the innermost of the first traceback about it."""
+    before = stderr.partition("ModuleNotFoundError: No module named")[0]
+    frames = [path.rpartition("/")[2] for path in re.findall(r'File "([^"]+)", line \d+', before)]
     own = [name for name in frames if name in task.files]
     if not own:
         return "the evaluator"

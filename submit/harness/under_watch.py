@@ -64,7 +64,9 @@ def note_ends(note: Note) -> None:
         return code
 
     def remembering_send_signal(self: Any, number: int) -> None:
-        self.told_to_end = True
+        # One that is dead already has ended by itself.
+        if self.poll() is None:
+            self.told_to_end = True
         send_signal(self, number)
 
     popen.poll, popen._send_signal = noting_poll, remembering_send_signal
@@ -80,15 +82,15 @@ def note_lost_answers(note: Note) -> None:
         ctx: Any, process: Any, processes: Any, pool: Any, inqueue: Any, outqueue: Any, initializer: Any,
         initargs: Any, maxtasksperchild: Any, wrap_exception: Any,
     ) -> None:  # fmt: skip
-        # No worker has been asked to end while the pool is still maintained; one that may serve only so many tasks
-        # ends by itself, with code 0.
-        for worker in pool:
-            code = worker.exitcode
-            if code is not None and (code != 0 or maxtasksperchild is None):
-                note({"lost": code})
+        before = list(pool)
         maintain(
             ctx, process, processes, pool, inqueue, outqueue, initializer, initargs, maxtasksperchild, wrap_exception
         )
+        # No worker has been asked to end while the pool is still maintained; one that may serve only so many tasks
+        # ends by itself, with code 0.
+        for worker in before:
+            if worker not in pool and (worker.exitcode != 0 or maxtasksperchild is None):
+                note({"lost": worker.exitcode})
 
     def noting_show_error(error: Any) -> None:
         show_error(error)

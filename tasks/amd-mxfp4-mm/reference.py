@@ -12,6 +12,7 @@ from task import input_t, output_t
 
 E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
 FP4X2 = getattr(torch, "float4_e2m1fn_x2", torch.uint8)
+DEVICE = "cuda"
 E8M0 = getattr(torch, "float8_e8m0fnu", torch.uint8)
 
 
@@ -80,12 +81,12 @@ def shuffle_scales(scales: torch.Tensor, pad: torch.Tensor) -> torch.Tensor:
 
 def generate_input(m: int, n: int, k: int, seed: int) -> input_t:
     """(A, B, B_q, B_shuffle, B_scale_sh) of a seed, on the GPU. The bytes that pad the scales are random."""
-    generator = torch.Generator(device="cuda")
+    generator = torch.Generator(device=DEVICE)
     generator.manual_seed(seed)
-    a = torch.randn((m, k), dtype=torch.bfloat16, device="cuda", generator=generator)
-    b = torch.randn((n, k), dtype=torch.bfloat16, device="cuda", generator=generator)
+    a = torch.randn((m, k), dtype=torch.bfloat16, device=DEVICE, generator=generator)
+    b = torch.randn((n, k), dtype=torch.bfloat16, device=DEVICE, generator=generator)
     padded = (-(-n // 256) * 256, -(-k // 256) * 8)
-    pad = torch.randint(0, 256, padded, dtype=torch.uint8, device="cuda", generator=generator)
+    pad = torch.randint(0, 256, padded, dtype=torch.uint8, device=DEVICE, generator=generator)
     codes, scales = quantize(b)
     packed = pack(codes)
     return (

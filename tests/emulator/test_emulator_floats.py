@@ -1,6 +1,7 @@
 """Vector floating-point instructions and conversions."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -214,9 +215,11 @@ def nearest_code(x: float) -> int:
 
 def boundary_values() -> np.ndarray:
     """Every code's value, every middle between two, their neighbours, tiny and huge ones, of both signs."""
-    points = np.array(GRID + [(a + b) / 2 for a, b in zip(GRID, GRID[1:], strict=False)] + [1e-30, TINY, 7, 1e30, INF])
+    points = np.array(GRID + [(a + b) / 2 for a, b in pairwise(GRID)] + [1e-30, TINY, 7, 1e30, INF])
     points = points.astype(np.float32)
-    both = np.concatenate([points, np.nextafter(points, np.float32(-1)), np.nextafter(points, np.float32(INF)), [np.float32(NAN)]])
+    both = np.concatenate(
+        [points, np.nextafter(points, np.float32(-1)), np.nextafter(points, np.float32(INF)), [np.float32(NAN)]]
+    )
     return np.concatenate([both, -both]).astype(np.float32)
 
 
@@ -236,8 +239,9 @@ def test_fp4_conversion_at_every_boundary(bench, exponent):
 
 
 def test_fp4_conversion_writes_one_byte(bench):
+    convert = "v_cvt_scalef32_pk_fp4_f32"
     text = "\n".join(
-        f"v_mov_b32_e32 v{20 + k}, 0x11223344\nv_cvt_scalef32_pk_fp4_f32 v{20 + k}, 1.0, -4.0, 2.0 op_sel:[0,0,{k & 1},{k >> 1}]"
+        f"v_mov_b32_e32 v{20 + k}, 0x11223344\n{convert} v{20 + k}, 1.0, -4.0, 2.0 op_sel:[0,0,{k & 1},{k >> 1}]"
         for k in range(4)
     )
     got = bench.compute(text, results=4)
@@ -249,7 +253,9 @@ def test_fp4_conversion_of_bf16_pairs(bench):
     scale = np.full(64, 1.0, np.float32)
     got = bench.compute("v_mov_b32_e32 v20, 0\nv_cvt_scalef32_pk_fp4_bf16 v20, v10, v11", x, scale)[:, 0]
     low, high = (x << 16).view(np.float32), (x & 0xFFFF0000).view(np.float32)
-    assert got.tolist() == [nearest_code(float(a)) | nearest_code(float(b)) << 4 for a, b in zip(low, high, strict=True)]
+    assert got.tolist() == [
+        nearest_code(float(a)) | nearest_code(float(b)) << 4 for a, b in zip(low, high, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("byte", range(4))
@@ -259,7 +265,9 @@ def test_every_fp4_pair_converts_back(bench, byte):
     for start in range(0, 256, 64):
         codes = np.arange(start, start + 64, dtype=np.uint32)
         scale = np.full(64, 8.0, np.float32)
-        text = f"v_cvt_scalef32_pk_bf16_fp4 v20, v10, v11 {select}\nv_cvt_scalef32_pk_f32_fp4 v[21:22], v10, v11 {select}"
+        text = (
+            f"v_cvt_scalef32_pk_bf16_fp4 v20, v10, v11 {select}\nv_cvt_scalef32_pk_f32_fp4 v[21:22], v10, v11 {select}"
+        )
         got = bench.compute(text, codes << 8 * byte | 0x77777777 & ~(255 << 8 * byte), scale, results=3)
         same(got[:, 1], values[codes & 15] * 8)
         same(got[:, 2], values[codes >> 4] * 8)

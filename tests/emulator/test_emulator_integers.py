@@ -41,9 +41,7 @@ def permuted(a: int, b: int, selector: int) -> int:
 
 def truth(table: int) -> Callable[[int, int, int], int]:
     def one(a: int, b: int, c: int) -> int:
-        return sum(
-            (table >> (4 * (a >> k & 1) + 2 * (b >> k & 1) + (c >> k & 1)) & 1) << k for k in range(32)
-        )
+        return sum((table >> (4 * (a >> k & 1) + 2 * (b >> k & 1) + (c >> k & 1)) & 1) << k for k in range(32))
 
     return one
 
@@ -148,7 +146,9 @@ def test_three_sources(bench, opcode, one):
     assert got.tolist() == [one(int(a), int(b), int(c)) & MASK for a, b, c in zip(A, B, C, strict=True)]
 
 
-@pytest.mark.parametrize("selector", [0x07060504, 0x01000706, 0x0C0C0400, 0x0D0B0A09, 0x080C0302, 0x03020100, 0x05040403])
+@pytest.mark.parametrize(
+    "selector", [0x07060504, 0x01000706, 0x0C0C0400, 0x0D0B0A09, 0x080C0302, 0x03020100, 0x05040403]
+)
 def test_permutation_with_one_selector_for_all(bench, selector):
     got = bench.compute(f"v_perm_b32 v20, v10, v11, {selector:#x}", C, A)[:, 0]
     assert got.tolist() == [permuted(int(c), int(a), selector) for c, a in zip(C, A, strict=True)]
@@ -219,7 +219,10 @@ def test_clamp_saturates(bench):
 @pytest.mark.parametrize(
     ("text", "one"),
     [
-        ("src0_sel:BYTE_3 src1_sel:DWORD dst_sel:WORD_1 dst_unused:UNUSED_PAD", lambda a, b: (a >> 24 | b) << 16 & MASK),
+        (
+            "src0_sel:BYTE_3 src1_sel:DWORD dst_sel:WORD_1 dst_unused:UNUSED_PAD",
+            lambda a, b: (a >> 24 | b) << 16 & MASK,
+        ),
         ("src0_sel:WORD_1 src1_sel:BYTE_1 dst_sel:DWORD dst_unused:UNUSED_PAD", lambda a, b: a >> 16 | b >> 8 & 255),
         (
             "src0_sel:BYTE_0 src1_sel:DWORD dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE",

@@ -127,7 +127,9 @@ def test_carries(bench):
 
 
 def test_short_constants(bench):
-    text = "s_movk_i32 s20, 0xfffe\ns_movk_i32 s21, 0x10\ns_addk_i32 s21, 0xffff\ns_mov_b32 s22, 3\ns_mulk_i32 s22, 0xfffd"
+    text = (
+        "s_movk_i32 s20, 0xfffe\ns_movk_i32 s21, 0x10\ns_addk_i32 s21, 0xffff\ns_mov_b32 s22, 3\ns_mulk_i32 s22, 0xfffd"
+    )
     assert scalars(bench, text, {}, 3)[:3] == [MASK - 1, 15, -9 & MASK]
     assert scalars(bench, "s_mov_b32 s20, 0\ns_bitset1_b32 s20, 5\ns_bitset0_b32 s20, 4", {})[0] == 32
 
@@ -183,6 +185,7 @@ s_cmp_eq_u32 s8, 5
 s_cbranch_scc0 .L1
 s_add_u32 s20, s20, 1
 .L1:
+s_cmp_eq_u32 s8, 5
 s_cbranch_scc1 .L2
 s_add_u32 s20, s20, 2
 .L2:
