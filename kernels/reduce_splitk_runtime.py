@@ -7,6 +7,8 @@ Requires NUM_KSPLIT partial sums of shape (M, N), contiguous.
 import triton
 import triton.language as tl
 
+from mxsub.kernels.split_sum import split_sum
+
 FRAGMENT = {"role": "reduce", "generation": "runtime", "kernel": "reduce_splitk_runtime"}
 
 
@@ -20,18 +22,5 @@ def reduce_splitk_runtime(
     NUM_KSPLIT: tl.constexpr,
     SPLITS_PADDED: tl.constexpr,
 ):
-    """C, bf16 (M, N), for a grid of cdiv(M, 16) * cdiv(N, 64) workgroups.
-
-    SPLITS_PADDED: NUM_KSPLIT rounded up to a power of two.
-    """
-    tiles_n = tl.cdiv(N, 64)
-    pid = tl.program_id(0)
-    rows = pid // tiles_n * 16 + tl.arange(0, 16)
-    columns = pid % tiles_n * 64 + tl.arange(0, 64)
-    inside = (rows[:, None] < M) & (columns[None, :] < N)
-    splits = tl.arange(0, SPLITS_PADDED)
-    # The splits come last, so that a lane holds all the parts of its elements and sums them in registers.
-    offsets = (rows[:, None] * N + columns[None, :])[:, :, None] + splits[None, None, :] * (M * N)
-    mask = inside[:, :, None] & (splits < NUM_KSPLIT)[None, None, :]
-    total = tl.sum(tl.load(partial_ptr + offsets, mask=mask, other=0.0), 2)
-    tl.store(c_ptr + rows[:, None] * stride_cm + columns[None, :], total.to(tl.bfloat16), mask=inside)
+    """C, bf16 (M, N), from f32 partial sums (NUM_KSPLIT, M, N), for a grid of cdiv(M, 16) * cdiv(N, 64) workgroups."""
+    split_sum(partial_ptr, c_ptr, M, N, stride_cm, NUM_KSPLIT, SPLITS_PADDED)

@@ -6,7 +6,7 @@ Tunable: GROUP_SIZE_M, the tile rows that are walked together, so that they find
 import triton
 import triton.language as tl
 
-FRAGMENT = {"role": "device", "generation": "any"}
+FRAGMENT = {"role": "device", "generation": "any", "tunable": {"GROUP_SIZE_M": [1, 2, 4, 8, 16]}}
 
 
 @triton.jit

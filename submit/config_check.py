@@ -24,14 +24,14 @@ def quantizers(variant: Variant) -> dict[str, Fragment]:
 
 
 def fragments_in_use(variant: Variant, config: Config) -> tuple[Fragment, ...]:
-    """The fragments whose kernels a config launches or passes on: GEMM or split-K with reduce, and the quantizer."""
+    """The fragments that a config uses: GEMM, or split-K and reduce, the quantizer, and before each what it calls."""
     split = int(config.get("NUM_KSPLIT", 1)) > 1
     roles = {fragment.info.role for fragment in variant.fragments}
     multiply = "split_k" if split and "split_k" in roles else "gemm"
     wanted = {multiply, "reduce"} if split else {multiply}
     chosen = quantizers(variant).get(str(config.get("QUANTIZE")))
     used = [fragment for fragment in variant.fragments if fragment.info.role in wanted]
-    return (*used, chosen) if chosen else tuple(used)
+    return variant.with_needed((*used, chosen) if chosen else used)
 
 
 def split_size(k: int, splits: int, block_size_k: int) -> int:
@@ -56,9 +56,10 @@ def _check_roles(project: Project, variant: Variant) -> None:
     for role, name in (("gemm", "a GEMM"), ("quantize", "a quantization")):
         if role not in roles:
             project.source.fail(place, f"variant '{variant.name}' has no fragment that is {name}")
-    if "split_k" in roles and "reduce" not in roles:
+    splits = any("NUM_KSPLIT" in fragment.info.tunable for fragment in variant.fragments)
+    if ("split_k" in roles or splits) and "reduce" not in roles:
         project.source.fail(place, f"variant '{variant.name}' splits K and has no fragment that reduces the parts")
-    known = {name for fragment in variant.fragments for name in (fragment.name,)}
+    known = {fragment.name for fragment in variant.fragments}
     for fragment in variant.fragments:
         for needed in fragment.needs_fragments:
             if needed not in known:
@@ -100,6 +101,7 @@ class _ConfigCheck:
         for fragment in self.used:
             for key, values in fragment.info.tunable.items():
                 allowed[key] = [value for value in allowed.get(key, values) if value in values]
+        allowed.setdefault("NUM_KSPLIT", [1])
         allowed["QUANTIZE"] = list(quantizers(self.variant))
         return allowed
 

@@ -1,6 +1,6 @@
 """configs.yaml as typed objects: the board, its runner, and each variant's fragments and configs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from mxsub.submit import fragments
-from mxsub.submit.errors import NoProject, UnknownFragment, UsageError
+from mxsub.submit.errors import NoProject, UnknownFragment, UsageError, shown
 from mxsub.submit.fragments import Fragment, Value
 from mxsub.submit.gpus import Gpu, gpu_named
 from mxsub.submit.shapes import Shape
@@ -137,6 +137,23 @@ class Variant:
             if fragment.info.role == role:
                 return fragment
         raise KeyError(role)
+
+    def with_needed(self, wanted: Iterable[Fragment]) -> tuple[Fragment, ...]:
+        """Fragments and those that they call, each after what it calls."""
+        by_name = {fragment.name: fragment for fragment in self.fragments}
+        ordered: dict[str, Fragment] = {}
+
+        def add(fragment: Fragment, callers: tuple[str, ...]) -> None:
+            if fragment.name in callers:
+                circle = " -> ".join((*callers[callers.index(fragment.name) :], fragment.name))
+                raise UsageError(f"{shown(fragment.path)}: fragments call one another in a circle: {circle}")
+            for needed in fragment.needs_fragments:
+                add(by_name[needed], (*callers, fragment.name))
+            ordered.setdefault(fragment.name, fragment)
+
+        for fragment in wanted:
+            add(fragment, ())
+        return tuple(ordered.values())
 
     def config(self, shape: Shape) -> Config:
         """The config of any shape: as listed, else by the first rule that fits."""

@@ -78,7 +78,7 @@ def render(project: Project, variant: Variant, gpu: Gpu | None = None) -> Submis
     config_check.check(project, variant)
     listed = {entry.shape: _for_gpu(variant, entry.config, gpu) for entry in variant.listed}
     rules = [(rule.limits, _for_gpu(variant, rule.config, gpu)) for rule in variant.rules]
-    used = _used(variant, [*listed.values(), *(config for _, config in rules)], gpu)
+    used = _used(variant, [*listed.values(), *(config for _, config in rules)])
     provenance = _provenance(project, variant, gpu, used, listed, rules)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([str(folder) for folder in project.template_folders]),
@@ -130,21 +130,10 @@ def _for_gpu(variant: Variant, config: Config, gpu: Gpu) -> Config:
     return fitted
 
 
-def _used(variant: Variant, configs: Iterable[Config], gpu: Gpu) -> list[Fragment]:
-    """The fragments that these configs use and those they call, each after what it calls."""
-    by_name = {fragment.name: fragment for fragment in variant.fragments}
+def _used(variant: Variant, configs: Iterable[Config]) -> list[Fragment]:
+    """The fragments that any of these configs uses, each after what it calls, else in the variant's order."""
     wanted = {fragment.name for config in configs for fragment in config_check.fragments_in_use(variant, config)}
-    ordered: dict[str, Fragment] = {}
-
-    def add(fragment: Fragment) -> None:
-        for needed in fragment.needs_fragments:
-            add(by_name[needed])
-        ordered.setdefault(fragment.name, fragment)
-
-    for fragment in variant.fragments:
-        if fragment.name in wanted:
-            add(fragment)
-    return list(ordered.values())
+    return list(variant.with_needed(fragment for fragment in variant.fragments if fragment.name in wanted))
 
 
 def _merged_imports(used: Iterable[Fragment]) -> list[str]:

@@ -100,6 +100,28 @@ def test_a_fragment_that_is_needed_and_not_listed(masked: Path) -> None:
     assert "the fragment 'toy_gemm' needs 'tile', which variant 'plain' does not list" in error.message
 
 
+def test_fragments_that_call_one_another_in_a_circle(masked: Path) -> None:
+    path = masked / "kernels" / "tile.py"
+    path.write_text(
+        path.read_text().replace("import triton\n", "import triton\n\nfrom mxsub.kernels.toy_gemm import x\n")
+    )
+    error = problem(masked)
+    assert "fragments call one another in a circle: toy_gemm -> tile -> toy_gemm" in error.message
+
+
+def test_a_split_without_a_fragment_that_splits(masked: Path) -> None:
+    path = masked / "configs.yaml"
+    path.write_text(path.read_text().replace("toy_gemm, toy_split, toy_reduce", "toy_gemm"))
+    error = problem(masked, "k: 512}", "k: 512, NUM_KSPLIT: 2}")
+    assert "NUM_KSPLIT is 2, which is not allowed for 4x2880x512" in error.message
+    assert error.hint == "Allowed: 1."
+
+
+def test_a_split_needs_a_reduce(masked: Path) -> None:
+    error = problem(masked, ", toy_reduce]", "]")
+    assert "splits K and has no fragment that reduces the parts" in error.message
+
+
 @pytest.mark.parametrize(
     ("k", "splits", "block", "size"),
     [(7168, 7, 256, 1024), (7168, 7, 512, 1024), (7168, 14, 512, 512), (512, 4, 256, 256), (448, 2, 128, 256)],

@@ -159,9 +159,14 @@ def _read_notes(notes: Path) -> list[dict[str, int | str]]:
 
 def _print_stacks(process: subprocess.Popen[bytes]) -> None:
     """Aborts the group, upon which Python's faulthandler writes to stderr where each process stood."""
-    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+    deadline = time.monotonic() + STACKS_SECONDS
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGABRT)
-        process.wait(STACKS_SECONDS)
+        # The evaluator is often gone before its workers have written anything.
+        while time.monotonic() < deadline:
+            process.poll()
+            os.killpg(process.pid, 0)
+            time.sleep(POLL_SECONDS)
 
 
 def _end_all(process: subprocess.Popen[bytes], token: str) -> None:

@@ -58,15 +58,12 @@ def note_ends(note: Note) -> None:
     def noting_poll(self: Any, *arguments: Any, **options: Any) -> int | None:
         known = self.returncode is not None
         code: int | None = poll(self, *arguments, **options)
-        told = getattr(self, "told_to_end", False) and code in (-signal.SIGTERM, -signal.SIGKILL)
-        if code and not known and not told:
+        if code and not known and -code not in getattr(self, "signals_sent", ()):
             note({"ended": code})
         return code
 
     def remembering_send_signal(self: Any, number: int) -> None:
-        # One that is dead already has ended by itself.
-        if self.poll() is None:
-            self.told_to_end = True
+        self.signals_sent = (*getattr(self, "signals_sent", ()), number)
         send_signal(self, number)
 
     popen.poll, popen._send_signal = noting_poll, remembering_send_signal

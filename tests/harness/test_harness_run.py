@@ -335,7 +335,7 @@ def test_fresh_seeds(tmp_path: Path) -> None:
 
 def test_a_failing_seed_is_named(tmp_path: Path) -> None:
     ran = run_test(
-        tmp_path, 'def custom_kernel(data):\n    return "right" if "seed: 5" in data else "wrong"\n', seeds=1
+        tmp_path, 'def custom_kernel(data):\n    return "right" if data.endswith("seed: 5") else "wrong"\n', seeds=1
     )
     assert ran.seeds is not None
     assert ran.seeds.passed == 0
