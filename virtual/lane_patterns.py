@@ -1,5 +1,6 @@
 """Which lane gets its value from which: the DPP modifiers and the patterns of ds_swizzle_b32."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -43,11 +44,36 @@ def dpp_pattern(modifiers: dict[str, Any]) -> tuple[Array, Array, Array]:
     return np.where(valid, source, 0), valid, (rows & banks).astype(np.bool_)
 
 
-def swizzle_pattern(offset: int) -> Array:
-    """The lane that each lane reads from, for the offset of a ds_swizzle_b32."""
+# The compiler's names of patterns -> function of their numbers: the lane that each lane reads from.
+_NAMED_SWIZZLES: dict[str, Callable[..., Array]] = {
+    "QUAD_PERM": lambda *lanes: (_LANE & 60) + np.array(lanes)[_LANE & 3],
+    "BROADCAST": lambda size, lane: _LANE // size * size + lane,
+    "SWAP": lambda size: _LANE ^ size,
+    "REVERSE": lambda size: _LANE ^ (size - 1),
+}
+_NAMED_SWIZZLE = re.compile(r"swizzle\((\w+),(.*)\)$")
+
+
+def swizzle_pattern(offset: int | str) -> Array:
+    """The lane that each lane reads from, for the offset of a ds_swizzle_b32, a number or `swizzle(SWAP,16)`."""
+    if isinstance(offset, str):
+        match = _NAMED_SWIZZLE.match(offset)
+        if not match:
+            raise UnsupportedForm("this pattern of ds_swizzle")
+        if match[1] == "BITMASK_PERM":
+            return _bit_permutation(match[2].strip().strip('"'))
+        return _NAMED_SWIZZLES[match[1]](*(int(number) for number in match[2].split(",")))
     if offset & 0x8000:
         if offset & 0x7F00:
             raise UnsupportedForm("rotations and FFT patterns of ds_swizzle")
         return (_LANE & 60) + (offset >> 2 * (_LANE & 3) & 3)
     and_mask, or_mask, xor_mask = offset & 31, offset >> 5 & 31, offset >> 10 & 31
     return (_LANE & 32) + (((_LANE & and_mask) | or_mask) ^ xor_mask)
+
+
+def _bit_permutation(text: str) -> Array:
+    """Five letters, for the bits of the lane's number from the highest on: 0, 1, p(reserved), i(nverted)."""
+    source = _LANE & 32
+    for bit, letter in zip((16, 8, 4, 2, 1), text, strict=True):
+        source = source + {"0": 0 * _LANE, "1": bit + 0 * _LANE, "p": _LANE & bit, "i": ~_LANE & bit}[letter]
+    return source

@@ -88,7 +88,7 @@ def _swap(instruction: Instruction) -> Step:
 
 def _ds_swizzle(instruction: Instruction) -> Step:
     target, source = (operand.register for operand in instruction.operands[:2])
-    pattern = swizzle_pattern(int(instruction.modifiers.get("offset", 0)))
+    pattern = swizzle_pattern(instruction.modifiers.get("offset", 0))
 
     def run(waves: Waves) -> None:
         mask = waves.active()

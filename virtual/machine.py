@@ -159,7 +159,7 @@ def launch(
     *,
     waves_per_workgroup: int | None = None,
     lds_bytes: int = 0,
-    instruction_limit: int = 5_000_000,
+    instruction_limit: int = 2_000_000,
 ) -> LaunchReport:
     """Run a grid of workgroups to the end.
 

@@ -14,8 +14,8 @@ from mxsub.virtual.waves import Waves
 Array = npt.NDArray[Any]
 Step = Callable[[Waves], Any]
 
-# Instructions after which waves that keep looping let others pass.
-_PATIENCE = 20_000
+# Instructions, run while others wait, after which waves that keep looping let those pass.
+_PATIENCE = 5_000
 
 
 class Batch:
@@ -87,7 +87,6 @@ class Batch:
                 if others_at is not None and pc > others_at:
                     break
                 if executed > _PATIENCE and self._ready:
-                    group.age += 1
                     break
                 if executed + self._executed > self._limit:
                     raise EndlessLoop(f"does not end: {self._limit:,} instructions ran {self._place(group, 0, last)}")
@@ -98,6 +97,11 @@ class Batch:
             raise IllegalAccess(f"{violation.what} {place}") from None
         finally:
             self._executed += executed
+            if self._ready or self._parked:
+                # Counted over the barriers, too, that a loop may have in it.
+                group.spent += executed
+                if group.spent > _PATIENCE:
+                    group.age, group.spent = group.age + 1, 0
 
     def _branch(self, group: Waves, branch: Branch) -> bool:
         """Move the group on; does it stay whole? If not, its parts are ready."""

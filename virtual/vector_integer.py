@@ -165,6 +165,7 @@ def _table() -> Table:
     add("v_not_b32", "u32=u32", np.invert)
     add("v_bfrev_b32", "u32=u32", _reversed_bits)
     add("v_ffbh_u32", "i32=u32", _first_bit_high)
+    add("v_ffbh_i32", "i32=i32", lambda a: _first_bit_high(np.where(a < 0, ~a, a)))
     add("v_ffbl_b32", "i32=u32", _first_bit_low)
     add("v_bcnt_u32_b32", "u32=u32 u32", lambda a, b: np.bitwise_count(a) + b)
     add("v_cndmask_b32", "u32=u32 u32 mask", lambda a, b, m: np.where(m, b, a))

@@ -57,7 +57,7 @@ class Waves:
     """Waves at one program counter.
 
     wave, workgroup: of each row, within the batch. count: how many waves. pc: index of the next instruction.
-    age: how often they were held back for others. v, s: the registers; v holds the accumulation registers too.
+    age: how often they have let others pass. spent: instructions since then while others waited. v, s: the registers; v holds the accumulation registers too.
     """
 
     def __init__(self, shared: Shared, wave: Array, workgroup: Array) -> None:
@@ -67,6 +67,7 @@ class Waves:
         self.count = len(wave)
         self.pc = 0
         self.age = 0
+        self.spent = 0
         self.v: list[Array] = [POISON] * VECTOR_REGISTERS
         self.s: list[Array] = [POISON] * SCALAR_REGISTERS
         self.scc: Array = np.zeros((1, 1), np.bool_)
@@ -107,7 +108,7 @@ class Waves:
     def take(self, rows: Array) -> "Waves":
         """Some of the waves, by row."""
         part = Waves(self.shared, self.wave[rows], self.workgroup[rows])
-        part.pc, part.age = self.pc, self.age
+        part.pc, part.age, part.spent = self.pc, self.age, self.spent
         part.v = [_pick(array, rows) for array in self.v]
         part.s = [_pick(array, rows) for array in self.s]
         part.scc = _pick(self.scc, rows)

@@ -21,7 +21,7 @@ from mxsub.submit.harness.capture import Capture
 KEPT_OUTPUT_BYTES = 256 * 1024
 KEPT_RESULT_BYTES = 32 * 1024 * 1024
 POLL_SECONDS = 0.03
-STACKS_SECONDS = 0.5
+STACKS_SECONDS = 1.0
 LEFTOVER_SECONDS = 2.0
 RUN_VARIABLE = "MXSUB_RUN"
 UNDER_WATCH = Path(__file__).with_name("under_watch.py")
@@ -110,7 +110,7 @@ def run_process(
             # Each capture closes its descriptor at the end of the pipe, so they get their own.
             outputs = [Capture(os.dup(pipe.fileno()), KEPT_OUTPUT_BYTES) for pipe in (process.stdout, process.stderr)]
             results = Capture(results_read, KEPT_RESULT_BYTES, on_result)
-            reason = _wait(process, notes, started + timeout)
+            reason = _wait(process, token, notes, started + timeout)
         finally:
             _end_all(process, token)
             process.stdout.close()
@@ -134,7 +134,7 @@ def run_process(
     )
 
 
-def _wait(process: subprocess.Popen[bytes], notes: Path, deadline: float) -> Reason:
+def _wait(process: subprocess.Popen[bytes], token: str, notes: Path, deadline: float) -> Reason:
     """Waits for the end of a process, or for a reason to end it."""
     while process.poll() is None:
         for entry in _read_notes(notes):
@@ -143,7 +143,7 @@ def _wait(process: subprocess.Popen[bytes], notes: Path, deadline: float) -> Rea
             if "unread" in entry:
                 return "answer unread"
         if time.monotonic() > deadline:
-            _print_stacks(process)
+            _print_stacks(token)
             return "timeout"
         time.sleep(POLL_SECONDS)
     return "own end"
@@ -157,16 +157,18 @@ def _read_notes(notes: Path) -> list[dict[str, int | str]]:
     return [json.loads(line) for line in lines if line.endswith("}")]
 
 
-def _print_stacks(process: subprocess.Popen[bytes]) -> None:
-    """Aborts the group, upon which Python's faulthandler writes to stderr where each process stood."""
+def _print_stacks(token: str) -> None:
+    """Aborts the run's processes, upon which Python's faulthandler writes to stderr where each of them stood.
+
+    One after the other, the youngest first, since what they write at the same time would mix.
+    """
     deadline = time.monotonic() + STACKS_SECONDS
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGABRT)
-        # The evaluator is often gone before its workers have written anything.
-        while time.monotonic() < deadline:
-            process.poll()
-            os.killpg(process.pid, 0)
-            time.sleep(POLL_SECONDS)
+    variable = f"{RUN_VARIABLE}={token}".encode()
+    for pid in sorted(_processes_with(variable), reverse=True):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGABRT)
+        while _has_variable(pid, variable) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS / 10)
 
 
 def _end_all(process: subprocess.Popen[bytes], token: str) -> None:
@@ -186,11 +188,13 @@ def _end_all(process: subprocess.Popen[bytes], token: str) -> None:
 
 def _processes_with(variable: bytes) -> list[int]:
     """The processes that have an environment variable, as far as /proc shows them."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if variable in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
+    pids = (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
+    return [pid for pid in pids if _has_variable(pid, variable)]
+
+
+def _has_variable(pid: int, variable: bytes) -> bool:
+    """Whether a process runs and has it; one that has ended but was not waited for shows no environment."""
+    try:
+        return variable in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False

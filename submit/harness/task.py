@@ -32,8 +32,8 @@ class _TaskEntry(BaseModel):
     lang: Literal["py"] = "py"
     files: list[_File]
     config: _Main
-    tests: list[dict[str, int | bool | str]] = Field(default_factory=list)
-    benchmarks: list[dict[str, int | bool | str]] = Field(default_factory=list)
+    tests: list[dict[str, Any]] = Field(default_factory=list)
+    benchmarks: list[dict[str, Any]] = Field(default_factory=list)
     test_timeout: float = DEFAULT_TIMEOUT
     benchmark_timeout: float = DEFAULT_TIMEOUT
     ranked_timeout: float = DEFAULT_TIMEOUT
@@ -104,6 +104,12 @@ def load_task(folder: Path) -> Task:
         source.fail(("files",), f"no file has the source {SUBMISSION}")
     if entry.config.main not in files:
         source.fail(("config", "main"), f"'{entry.config.main}' is not among the files")
+    for key, cases in (("tests", entry.tests), ("benchmarks", entry.benchmarks)):
+        for position, case in enumerate(cases):
+            for name, value in case.items():
+                if not (isinstance(value, int) or (isinstance(value, str) and value.isidentifier())):
+                    allowed = "Evaluators read integers, true and false, and names of letters, digits and _."
+                    source.fail((key, position, name), f"{name} is {value!r} in a case", allowed)
     return Task(
         name=folder.resolve().name,
         folder=folder,

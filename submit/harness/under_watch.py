@@ -12,15 +12,16 @@ process group ends. NOTES is a file that gets a JSON line for each thing that on
 This module runs inside the evaluator, so it imports nothing of mxsub and nothing that an evaluator does not.
 """
 
+import builtins
 import json
 import multiprocessing.pool
 import multiprocessing.popen_fork
 import os
 import resource
-import runpy
 import signal
 import sys
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -98,6 +99,17 @@ def note_lost_answers(note: Note) -> None:
     threading.excepthook = noting_show_error
 
 
+def run_as_main(script: str) -> None:
+    """Runs a file as the interpreter does: as the module __main__, in which what its workers send back is looked up."""
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=script, __builtins__=builtins)
+    # multiprocessing made the second name when it was imported; it is what the workers call the same module.
+    sys.modules["__main__"] = sys.modules["__mp_main__"] = module
+    with open(script, "rb") as file:
+        code = compile(file.read(), script, "exec")
+    exec(code, module.__dict__)
+
+
 def main(lifeline: str, notes: str, script: str, *arguments: str) -> None:
     note = note_into(notes)
     end_with_harness(int(lifeline))
@@ -108,7 +120,7 @@ def main(lifeline: str, notes: str, script: str, *arguments: str) -> None:
     script = os.path.abspath(script)
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(script)
-    runpy.run_path(script, run_name="__main__")
+    run_as_main(script)
 
 
 if __name__ == "__main__":

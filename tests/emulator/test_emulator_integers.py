@@ -61,6 +61,7 @@ ONE = [
     ("v_not_b32_e32", lambda a: ~a),
     ("v_bfrev_b32_e32", lambda a: int(f"{a:032b}"[::-1], 2)),
     ("v_ffbh_u32_e32", lambda a: 32 - a.bit_length() if a else -1),
+    ("v_ffbh_i32_e32", lambda a: 32 - (a ^ (a >> 31) * MASK).bit_length() if a not in (0, MASK) else -1),
     ("v_ffbl_b32_e32", lambda a: (a & -a).bit_length() - 1 if a else -1),
 ]
 TWO = [

@@ -79,6 +79,11 @@ def test_permutations_through_lds_hardware(bench):
         (0x7C1F, LANE ^ 31),
         (0x0018, LANE & 32 | LANE & 24),
         (0x80B1, LANE ^ 1),  # quads: 1, 0, 3, 2
+        ("swizzle(SWAP,16)", LANE ^ 16),
+        ("swizzle(REVERSE,8)", LANE ^ 7),
+        ("swizzle(BROADCAST,4,2)", LANE & 60 | 2),
+        ("swizzle(QUAD_PERM,3,2,1,0)", LANE ^ 3),
+        ('swizzle(BITMASK_PERM,"01pip")', LANE & 32 | 8 | LANE & 4 | ~LANE & 2 | LANE & 1),
     ],
 )
 def test_swizzle(bench, offset, source):

@@ -275,6 +275,40 @@ global_store_dword v4, v5, s[4:5] offset:256
     np.testing.assert_array_equal(bench.run(text, data, waves=2), data)
 
 
+def test_workgroups_that_spin_at_barriers_let_the_others_pass(bench):
+    """Each of four workgroups of two waves takes a lock in turn; those that wait meet at a barrier in their loop."""
+    text = """s_load_dwordx4 s[8:11], s[0:1], 0x0
+v_mov_b32_e32 v1, 0
+v_mov_b32_e32 v4, 1
+v_mov_b32_e32 v5, 0
+.LA:
+s_barrier
+v_readfirstlane_b32 s5, v0
+v_mov_b32_e32 v6, 0
+s_cmp_lg_u32 s5, 0
+s_cbranch_scc1 .LB
+s_mov_b64 exec, 1
+global_atomic_cmpswap v6, v1, v[4:5], s[10:11] sc0
+ds_write_b32 v1, v6
+s_mov_b64 exec, -1
+.LB:
+s_barrier
+ds_read_b32 v6, v1
+v_readfirstlane_b32 s6, v6
+s_cmp_eq_u32 s6, 1
+s_cbranch_scc1 .LA
+s_mov_b64 exec, 1
+global_load_dword v7, v1, s[10:11] offset:4
+v_add_u32_e32 v7, 1, v7
+global_store_dword v1, v7, s[10:11] offset:4
+s_barrier
+v_mov_b32_e32 v8, 0
+global_store_dword v1, v8, s[10:11]
+s_endpgm"""
+    out = bench.bare(text, np.zeros(1, np.uint32), np.zeros(2, np.uint32), waves=2, grid=(4, 1, 1), lds_bytes=4)
+    assert out.tolist() == [0, 4]
+
+
 def test_workgroups_and_work_items_know_their_numbers(bench):
     """A grid of 3 x 2 x 2 workgroups of two waves: x, y, z in s2, s3, s4, the work-item in v0; in several batches."""
     text = """s_load_dwordx4 s[8:11], s[0:1], 0x0
