@@ -93,6 +93,8 @@ def show_run(tested: Tested) -> None:
         say(out, EMULATED_TIMES, style="yellow")
     if ran.cases:
         out.print(_case_table(ran))
+    if ran.mode == "profile":
+        _show_profile(out, ran)
     if ran.seeds:
         worst = "" if ran.seeds.worst_margin is None else f", worst error over tolerance {ran.seeds.worst_margin:.3f}"
         say(out, f"fresh seeds: {ran.seeds.passed} of {ran.seeds.total} checks passed{worst}")
@@ -109,6 +111,25 @@ def show_run(tested: Tested) -> None:
         for warning, count in done.warnings.items():
             say(out, f"warning: {warning} ({count:,} times)", style="yellow")
     _show_verdict(out, tested)
+
+
+def _show_profile(out: Console, ran: Run) -> None:
+    """On hardware the profiler's table of each case; of a virtual GPU what each kernel executed."""
+    if not ran.device.virtual:
+        for case in ran.cases:
+            say(out, f"\n{case.shape}", style="bold")
+            say(out, case.report)
+        return
+    kernels = ran.emulation.kernels if ran.emulation else ()
+    classes = list(dict.fromkeys(name for kernel in kernels for name in kernel.wave_instructions))
+    table = Table(box=None, pad_edge=False, title=EMULATED_TIMES, title_style="yellow", title_justify="left")
+    table.add_column("kernel")
+    for name in ("launches", *classes):
+        table.add_column(name, justify="right")
+    for kernel in kernels:
+        counts = [f"{kernel.wave_instructions.get(name, 0):,}" for name in classes]
+        table.add_row(kernel.kernel, f"{kernel.launches:,}", *counts)
+    out.print(table)
 
 
 def _toolchain(tested: Tested) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mxsub.virtual.assembly import Instruction, Operand, integer
+from mxsub.virtual.banked_memory import BankedMemory, Place
 from mxsub.virtual.faults import UnsupportedForm, Violation
-from mxsub.virtual.memory import Access, BankedMemory, GlobalMemory
+from mxsub.virtual.memory import Access, GlobalMemory
 from mxsub.virtual.operands import reader
 from mxsub.virtual.waves import LANE, LANES, Waves
 
@@ -112,3 +113,24 @@ def lds_address(instruction: Instruction, operand: Operand, offset: int) -> Addr
     """ds_: a vector address and the instruction's offset."""
     address = reader(instruction, operand, "u32")
     return lambda waves: Reached(address(waves).astype(I64) + offset, waves.active())
+
+
+# Loops reach for the same places in LDS again and again.
+_KEPT_PLACES = 128
+
+
+def lds_place(waves: Waves, register: int, offset: int, size: int, verb: str) -> Place | None:
+    """Where an LDS access by the address in a vector register lands; None where no lane is on. Raises Violation."""
+    address, mask, lds = waves.v[register], waves.active(), waves.shared.lds
+    key = (id(address), id(mask), id(waves.workgroup), offset, size)
+    kept = lds.places.get(key)
+    if kept is not None:
+        place: Place | None = kept[0]
+        return place
+    addresses = np.broadcast_to(address.astype(I64) + offset, (waves.count, LANES))
+    access = Access(addresses, mask, waves.workgroup[:, None])
+    place = lds.place(access, size, verb) if len(access.flat) else None
+    if len(lds.places) >= _KEPT_PLACES:
+        lds.places.pop(next(iter(lds.places)))
+    lds.places[key] = (place, address, mask, waves.workgroup)
+    return place

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from mxsub.virtual import matrix, memory_instructions, scalar, vector
 from mxsub.virtual.assembly import Instruction, parse
+from mxsub.virtual.banked_memory import BankedMemory
 from mxsub.virtual.faults import LaunchError, UnsupportedForm, UnsupportedInstruction
-from mxsub.virtual.memory import BankedMemory, Buffer, GlobalMemory
+from mxsub.virtual.memory import Buffer, GlobalMemory
 from mxsub.virtual.metadata import parse_metadata
 from mxsub.virtual.registers import EXEC
 from mxsub.virtual.scheduler import Batch

@@ -1,4 +1,4 @@
-"""Memory: global buffers, and the banks that workgroups (LDS) and lanes (scratch) own. Every access is checked."""
+"""Global memory: buffers at device addresses. Every access is checked."""
 
 import bisect
 from typing import Any, NoReturn
@@ -11,14 +11,14 @@ from mxsub.virtual.faults import LaunchError, Violation
 Array = npt.NDArray[Any]
 
 # Units in which bytes are moved. complex128 stands for 16 bytes: it is only ever copied.
-_UNITS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+UNITS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 
 
-def _in_units(memory: Array, offsets: Array, size: int) -> tuple[Array, Array, int]:
+def in_units(memory: Array, offsets: Array, size: int) -> tuple[Array, Array, int]:
     """The widest view of bytes in which every access is of whole units: (view, indices into it, bytes a unit)."""
     low_bits = int(np.bitwise_or.reduce(offsets, axis=None)) | size | 16
     unit = low_bits & -low_bits
-    view = memory[: len(memory) // unit * unit].view(_UNITS[unit])
+    view = memory[: len(memory) // unit * unit].view(UNITS[unit])
     index = offsets // unit if unit > 1 else offsets
     if size != unit:
         index = index[..., None] + np.arange(size // unit)
@@ -27,19 +27,14 @@ def _in_units(memory: Array, offsets: Array, size: int) -> tuple[Array, Array, i
 
 def gather(memory: Array, offsets: Array, size: int) -> Array:
     """The bytes, uint8 (*offsets.shape, size), at offsets into a one-dimensional array of bytes."""
-    view, index, _ = _in_units(memory, offsets, size)
-    return view[index].view(np.uint8).reshape(*offsets.shape, size)
+    view, index, _ = in_units(memory, offsets, size)
+    return view.take(index).view(np.uint8).reshape(*offsets.shape, size)
 
 
 def scatter(memory: Array, offsets: Array, data: Array) -> None:
     """Store data, uint8 (*offsets.shape, size). Of accesses to the same place the last one wins."""
-    view, index, unit = _in_units(memory, offsets, data.shape[-1])
-    view[index] = np.ascontiguousarray(data).view(_UNITS[unit]).reshape(index.shape)
-
-
-def _mark(memory: Array, offsets: Array, size: int) -> None:
-    view, index, unit = _in_units(memory, offsets, size)
-    view[index] = np.ones(unit, np.uint8).view(_UNITS[unit])[0]
+    view, index, unit = in_units(memory, offsets, data.shape[-1])
+    view[index] = np.ascontiguousarray(data).view(UNITS[unit]).reshape(index.shape)
 
 
 class Access:
@@ -182,54 +177,14 @@ class GlobalMemory:
             return f"{what} far from any buffer"
         buffer = min(near, key=lambda b: max(b.base - address, address - b.end))
         if address >= buffer.end:
-            return f"{what} {_distance(address - buffer.end)} past the end of {buffer}"
+            return f"{what} {distance(address - buffer.end)} past the end of {buffer}"
         if address + size <= buffer.base:
-            return f"{what} {_distance(buffer.base - address)} before the start of {buffer}"
+            return f"{what} {distance(buffer.base - address)} before the start of {buffer}"
         if address < buffer.base:
-            return f"{what} that begin {_distance(buffer.base - address)} before the start of {buffer}"
+            return f"{what} that begin {distance(buffer.base - address)} before the start of {buffer}"
         return f"{what} of which {address + size - buffer.end} lie past the end of {buffer}"
 
 
-def _distance(count: int) -> str:
+def distance(count: int) -> str:
+    """How far outside: `right` (past the end) is no byte further."""
     return f"{count:,} bytes" if count > 1 else "right" if count == 0 else "1 byte"
-
-
-class BankedMemory:
-    """Banks of `size` bytes each: LDS, one a workgroup, or scratch, one a lane. Knows what was ever written."""
-
-    def __init__(self, name: str, banks: int, size: int) -> None:
-        self.name = name
-        self.size = size
-        self._stride = size + 15 & -16
-        self._data = np.zeros(banks * self._stride, np.uint8)
-        self._written = np.zeros(banks * self._stride, np.uint8)
-
-    def load(self, access: Access, size: int) -> Array:
-        """The bytes, uint8 (accesses, size). Raises Violation, also for bytes that nothing has written."""
-        offsets = self._offsets(access, size, "reads")
-        marks = gather(self._written, offsets, size)
-        if not marks.all():
-            index = int(np.argmax(~marks.all(1)))
-            access.blame(index, f"reads {size} bytes of {self.name} of which some were never written")
-        return gather(self._data, offsets, size)
-
-    def store(self, access: Access, data: Array) -> None:
-        """Write data, uint8 (accesses, size). Raises Violation."""
-        offsets = self._offsets(access, data.shape[-1], "writes")
-        _mark(self._written, offsets, data.shape[-1])
-        scatter(self._data, offsets, data)
-
-    def _offsets(self, access: Access, size: int, verb: str) -> Array:
-        if access.flat.min() < 0 or access.flat.max() + size > self.size:
-            index = int(np.argmax((access.flat < 0) | (access.flat + size > self.size)))
-            address = int(access.flat[index])
-            if address < 0:
-                where = f"{-address:,} bytes before the start of"
-            elif address >= self.size:
-                where = f"{_distance(address - self.size)} past the end of"
-            else:
-                where = f"of which {address + size - self.size} lie past the end of"
-            access.blame(index, f"{verb} {size} bytes {where} {self.name} ({self.size:,} bytes)")
-        assert access.bank is not None
-        offsets: Array = access.flat + access.bank * self._stride
-        return offsets

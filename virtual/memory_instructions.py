@@ -16,7 +16,7 @@ from mxsub.virtual.addresses import (
     Reached,
     buffer_address,
     flat_address,
-    lds_address,
+    lds_place,
     reach,
 )
 from mxsub.virtual.assembly import Instruction, Operand
@@ -167,34 +167,57 @@ def _bind_ds(instruction: Instruction, verb: str, pair: str | None, piece: Piece
     target = operands.pop(0) if verb == "read" else None
     base, *sources = operands
     if not pair:
-        address = lds_address(instruction, base, int(instruction.modifiers.get("offset", 0)))
-        return _load(LDS, address, target, piece) if target else _store(LDS, address, sources[0], piece)
+        offset = int(instruction.modifiers.get("offset", 0))
+        return _read_lds(base, offset, target, piece) if target else _write_lds(base, offset, sources[0], piece)
     unit = piece.size * (64 if pair == "2st64" else 1)
-    addresses = [lds_address(instruction, base, unit * int(instruction.modifiers.get(f"offset{k}", 0))) for k in (0, 1)]
+    offsets = [unit * int(instruction.modifiers.get(f"offset{k}", 0)) for k in (0, 1)]
     if target is None:
-        return _both(*(_store(LDS, a, s, piece) for a, s in zip(addresses, sources, strict=True)))
+        return _both(*(_write_lds(base, o, s, piece) for o, s in zip(offsets, sources, strict=True)))
     words = piece.size // 4
     targets = [Operand("vector", target.register + k * words, words) for k in (0, 1)]
-    steps = [_load(LDS, a, t, piece) for a, t in zip(addresses, targets, strict=True)]
+    steps = [_read_lds(base, o, t, piece) for o, t in zip(offsets, targets, strict=True)]
     if base.register in range(target.register, target.register + words):
         steps.reverse()  # the first one would overwrite the address
     return _both(*steps)
 
 
+def _read_lds(base: Operand, offset: int, target: Operand, piece: Piece) -> Step:
+    address, first = _vector_register(base), _vector_register(target)
+
+    def run(waves: Waves) -> None:
+        place = lds_place(waves, address, offset, piece.size, "reads")
+        if place is not None:
+            data = place.access.spread(waves.shared.lds.read(place))
+            put(waves, first, data, piece, place.access.mask)
+
+    return run
+
+
+def _write_lds(base: Operand, offset: int, source: Operand, piece: Piece) -> Step:
+    address, first = _vector_register(base), _vector_register(source)
+
+    def run(waves: Waves) -> None:
+        place = lds_place(waves, address, offset, piece.size, "writes")
+        if place is not None:
+            waves.shared.lds.write(place, place.access.pick(get(waves, first, piece)))
+
+    return run
+
+
 def _load_transposed(instruction: Instruction) -> Step:
     """ds_read_b64_tr_b16: 16 lanes read four 16-bit elements each, in all a matrix of 4 rows of 16; lane i of them gets
     column i. (Layout: chooseDsReadTrLayout in Triton's LinearLayoutConversions.cpp.)"""
-    target, base = instruction.operands
-    first = _vector_register(target)
-    address = lds_address(instruction, base, int(instruction.modifiers.get("offset", 0)))
+    target, base = (_vector_register(operand) for operand in instruction.operands)
+    offset = int(instruction.modifiers.get("offset", 0))
     lane, row = np.arange(LANES)[:, None], np.arange(4)
     source_lane, source_element = lane // 16 * 16 + 4 * row + lane % 16 // 4, lane % 4
 
     def run(waves: Waves) -> None:
-        data, mask = _fetched(waves, LDS, address, 8)
-        elements = np.broadcast_to(data, (len(data), LANES, 8)).view(np.uint16)
-        turned = np.ascontiguousarray(elements[:, source_lane, source_element])
-        put(waves, first, turned.view(U8), PIECES["b64"], mask)
+        place = lds_place(waves, base, offset, 8, "reads")
+        if place is not None:
+            elements = place.access.spread(waves.shared.lds.read(place)).view(np.uint16)
+            turned = np.ascontiguousarray(elements[:, source_lane, source_element])
+            put(waves, target, turned.view(U8), PIECES["b64"], place.access.mask)
 
     return run
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mxsub.virtual.memory import BankedMemory, GlobalMemory
+from mxsub.virtual.banked_memory import BankedMemory
+from mxsub.virtual.memory import GlobalMemory
 from mxsub.virtual.registers import EXEC, SCALAR_REGISTERS, VECTOR_REGISTERS
 
 Array = npt.NDArray[Any]
@@ -57,7 +58,8 @@ class Waves:
     """Waves at one program counter.
 
     wave, workgroup: of each row, within the batch. count: how many waves. pc: index of the next instruction.
-    age: how often they have let others pass. spent: instructions since then while others waited. v, s: the registers; v holds the accumulation registers too.
+    age: how often they have let others pass. spent: instructions since then, while others waited.
+    v, s: the registers; v holds the accumulation registers too.
     """
 
     def __init__(self, shared: Shared, wave: Array, workgroup: Array) -> None:
@@ -119,7 +121,7 @@ class Waves:
         wave = np.concatenate([self.wave, other.wave])
         order = np.argsort(wave)
         both = Waves(self.shared, wave[order], np.concatenate([self.workgroup, other.workgroup])[order])
-        both.pc, both.age = self.pc, min(self.age, other.age)
+        both.pc, both.age, both.spent = self.pc, max(self.age, other.age), max(self.spent, other.spent)
         counts = self.count, other.count
         both.v = [_concatenate(x, y, counts, order) for x, y in zip(self.v, other.v, strict=True)]
         both.s = [_concatenate(x, y, counts, order) for x, y in zip(self.s, other.s, strict=True)]

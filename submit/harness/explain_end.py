@@ -14,7 +14,8 @@ _RAISED = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?:: (?P<said>.*?))?\s*\Z", re.
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_ENTRY = re.compile(r"cannot import name 'custom_kernel'|has no attribute 'custom_kernel'")
 _ARITY = re.compile(r"custom_kernel\(\) (?:takes|missing)")
-BAD_CASES, NO_PIPE, USAGE = 113, 111, 2
+BROKEN_POOL = "BrokenProcessPool"
+BAD_CASES = 113
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def explain_end(evidence: Evidence) -> Verdict:
     """The outcome of a run and, unless it passed, its one sentence."""
     ended = evidence.ended
     if evidence.faults:
-        return Verdict("crashed", evidence.faults[0])
+        return Verdict("crashed", f"{evidence.faults[0]}; {evidence.where}")
     if ended.reason == "timeout":
         at = evidence.line(ended.stderr.rpartition("Fatal Python error")[2], innermost_first=True) or evidence.line(
             ended.stderr, innermost_first=True
@@ -100,7 +101,10 @@ def explain_end(evidence: Evidence) -> Verdict:
 def _without_verdict(evidence: Evidence) -> Verdict:
     """The evaluator ended, or was ended, before it had checked every case."""
     ended, task = evidence.ended, evidence.task
+    said = _last_error(ended.stderr)
     dead = ended.worker_exit_code
+    if dead is None and said is not None and said[0].endswith(BROKEN_POOL):
+        dead = 0  # an executor says so of any end, and only those with an error are noted
     if dead is not None and dead < 0:
         at = evidence.line(ended.stderr.partition("Fatal Python error")[2], innermost_first=True)
         hint = " (out of memory?)" if -dead == 9 else ""
@@ -110,8 +114,7 @@ def _without_verdict(evidence: Evidence) -> Verdict:
         return Verdict(
             "exited", f"{task.submission_name} ends the process in its import{at}, with exit code {evidence.probe.code}"
         )
-    said = _last_error(ended.stderr)
-    if dead is not None and (said is None or said[0].endswith("BrokenProcessPool")):
+    if dead is not None and (said is None or said[0].endswith(BROKEN_POOL)):
         return Verdict(
             "exited", f"ended the worker process with exit code {dead} (sys.exit or os._exit), {evidence.where}"
         )
@@ -139,7 +142,10 @@ def _exception(evidence: Evidence, kind: str, message: str) -> Verdict:
     if not at and _ARITY.search(message):
         defined = re.search(r"^def custom_kernel\b", evidence.source, re.MULTILINE)
         at = f" at {name}:{evidence.source.count(chr(10), 0, defined.start()) + 1}" if defined else ""
-    return Verdict("crashed", f"{plain}: {_one_sentence(plain, message)}{at}, {evidence.where}")
+    said = _one_sentence(plain, message)
+    # The shipped evaluator's own words about the file need no type in front.
+    subject = said if said.startswith(name) else f"{plain}: {said}"
+    return Verdict("crashed", f"{subject}{at}, {evidence.where}")
 
 
 def _one_sentence(kind: str, message: str) -> str:
@@ -182,6 +188,13 @@ def _importer(task: Task, stderr: str) -> str:
     if not own:
         return "the evaluator"
     return own[-1] if own[-1] == task.submission_name else f"the task's {own[-1]}"
+
+
+def worker_ended(ended: Ended) -> bool:
+    """Whether a worker process ended by itself, by an exit and not of a signal."""
+    if ended.worker_exit_code is None:
+        return BROKEN_POOL in ended.stderr
+    return ended.worker_exit_code >= 0
 
 
 def read_probe(results: Mapping[str, str], exit_code: int | None) -> ImportProbe:

@@ -14,10 +14,9 @@ from typing import Any
 from mxsub import virtual
 from mxsub.submit.errors import UsageError
 from mxsub.submit.harness.device import Device
-from mxsub.submit.harness.explain_end import Evidence, ImportProbe, explain_end, read_probe
-from mxsub.submit.harness.process import Ended, run_process
+from mxsub.submit.harness.explain_end import Evidence, ImportProbe, explain_end, read_probe, worker_ended
+from mxsub.submit.harness.process import run_process
 from mxsub.submit.harness.result import (
-    CaseResult,
     Emulation,
     KernelCounts,
     Run,
@@ -101,7 +100,9 @@ def _evaluate(
         )
         results = parse_results(ended.results)
         found = case_results(results, mode)
-        probe = _probe_import(task, folder, environment) if _needs_probe(ended, found) else None
+        # One that ended before its first answer may have done so in the submission's import.
+        early = worker_ended(ended) and not any(case.status for case in found)
+        probe = _probe_import(task, folder, environment) if early else None
         entries = _log_entries(log)
     evidence = Evidence(
         task=task,
@@ -130,12 +131,6 @@ def _evaluate(
         emulation=_emulation(entries) if device.virtual else None,
         results=results,
     )
-
-
-def _needs_probe(ended: Ended, found: tuple[CaseResult, ...]) -> bool:
-    """Whether a worker ended by itself before its first answer, so that the submission's import may have done it."""
-    code = ended.worker_exit_code
-    return code is not None and code >= 0 and not any(case.status for case in found)
 
 
 def _probe_import(task: Task, folder: Path, environment: Mapping[str, str]) -> ImportProbe:

@@ -32,7 +32,7 @@ def compare(got: torch.Tensor, want: torch.Tensor) -> tuple[bool, str]:
         lines = [f"ERROR at {tuple(place)}: {g[tuple(place)].item()} {w[tuple(place)].item()}" for place in places]
         share = 100 * count / bad.numel()
         return False, "\n".join([f"Number of mismatched elements: {count} of {bad.numel()} ({share:.2f} %)", *lines])
-    equal = int(same.sum())
+    equal = int((same & (torch.signbit(g) == torch.signbit(w)) | torch.isnan(g) & torch.isnan(w)).sum())
     return True, (
         f"Maximum error: {error.max().item()}; bit-equal: {equal}/{same.numel()}; "
         f"error over tolerance: {ratio.max().item():.3f}"

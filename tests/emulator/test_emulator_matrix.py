@@ -137,3 +137,33 @@ def test_no_warning_with_all_lanes_on(bench):
     bench.compute("v_mfma_scale_f32_16x16x128_f8f6f4 v[20:23], v[10:13], v[10:13], 0, v10, v10 cbsz:4 blgp:4", codes)
     assert not bench.report.warnings
     assert bench.report.wave_instructions["matrix"] == 1
+
+
+@pytest.mark.parametrize("shared", ["a", "b", "both", "neither"])
+def test_waves_that_share_a_matrix(bench, shared):
+    """16 waves, whose A, B or both have two distinct values only."""
+    tiles = {name: RANDOM.integers(-8, 9, (16, 16, 32)).astype(np.float32) for name in "ab"}
+    for name in tiles:
+        if shared in (name, "both"):
+            tiles[name] = tiles[name][np.arange(16) // 3 % 2]
+    # Lane l of a wave holds row l % 16 and the 8 k from l // 16 * 8 on, in 4 words.
+    words = [
+        (tile.view(np.uint32) >> 16)
+        .astype(np.uint16)
+        .reshape(16, 16, 4, 8)
+        .swapaxes(1, 2)
+        .reshape(1024, 8)
+        .view(np.uint32)
+        for tile in tiles.values()
+    ]
+    text = """s_load_dwordx4 s[4:7], s[0:1], 0x0
+v_lshlrev_b32_e32 v4, 5, v0
+v_lshlrev_b32_e32 v5, 4, v0
+global_load_dwordx4 v[10:13], v4, s[4:5]
+global_load_dwordx4 v[14:17], v4, s[4:5] offset:16
+v_mfma_f32_16x16x32_bf16 v[20:23], v[10:13], v[14:17], 0
+global_store_dwordx4 v5, v[20:23], s[6:7]
+s_endpgm"""
+    out = bench.bare(text, np.concatenate(words, 1), np.zeros((1024, 4), np.uint32), waves=16).view(np.float32)
+    want = tiles["a"] @ tiles["b"].swapaxes(1, 2)  # wave, row, column
+    np.testing.assert_array_equal(out.reshape(16, 4, 16, 4), want.reshape(16, 4, 4, 16).swapaxes(2, 3))

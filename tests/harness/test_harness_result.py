@@ -88,7 +88,7 @@ def test_a_fault_of_the_virtual_gpu_is_the_reason_whatever_came_of_it() -> None:
     ended = Ended("own end", 1, None, "", "", "", "Traceback (most recent call last):\nRuntimeError: x\n", 1.0)
     evidence = Evidence(shipped_task("amd-mxfp4-mm"), ended, (), "", 4, 420, faults=[fault])
     assert explain_end(evidence).outcome == "crashed"
-    assert explain_end(evidence).sentence == fault
+    assert explain_end(evidence).sentence == f"{fault}; before the first case"
 
 
 def test_a_compiler_error_shows_its_reason() -> None:

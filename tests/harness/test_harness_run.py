@@ -173,7 +173,16 @@ def test_a_worker_that_ends_is_noticed_at_once(tmp_path: Path, name: str) -> Non
     assert ran.duration < SOON
 
 
-@pytest.mark.parametrize("name", ["segmentation fault", "killed", "os._exit in import", "os._exit in case 2"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "segmentation fault",
+        "killed",
+        "os._exit in import",
+        "os._exit in case 2",
+        "os._exit with 0 in custom_kernel",
+    ],
+)
 def test_an_executor_names_the_same_cause(tmp_path: Path, name: str) -> None:
     text, outcome, sentence = ENDS[name]
     ran = run_test(tmp_path, text, EXECUTOR)
