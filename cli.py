@@ -108,15 +108,13 @@ def build(
 @as_json
 def lint(file: Path | None, variant: str | None, gpu: str | None, folder: Path, form: str, as_json: bool) -> None:
     """Judge a submission as the service will; exit 1 where it would be refused."""
-    from mxsub.submit.judgement import judge
+    from mxsub.submit.judgement import judge, show
 
     judged = judge(file, folder, variant, gpu)
     if as_json or form == "json":
         _print_json(judged.to_dict())
     else:
-        from mxsub.submit.report import show_findings
-
-        show_findings(judged)
+        show(judged)
     sys.exit(0 if judged.accepted else 1)
 
 

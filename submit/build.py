@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mxsub.submit.errors import UsageError
+from mxsub.submit.errors import UsageError, read_bytes
 from mxsub.submit.gpus import gpu_named
 from mxsub.submit.history import History
 from mxsub.submit.project import find_project
 from mxsub.submit.render import Submission, render
-from mxsub.submit.source import read_bytes
 
 STANDARD_OUTPUT = Path("-")
 

@@ -59,3 +59,11 @@ def shown(path: Path) -> str:
     """A path as messages show it: relative to the current folder where it lies in it."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
+
+
+def read_bytes(file: Path) -> bytes:
+    """A file that the user named; UsageError where it cannot be read."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None

@@ -12,7 +12,6 @@ from mxsub.submit.config_table import shown_value
 from mxsub.submit.diff import Difference
 from mxsub.submit.doctor import Health
 from mxsub.submit.harness.result import CaseResult, Run
-from mxsub.submit.judgement import Judged
 from mxsub.submit.trial import Tested
 
 PIPED_WIDTH = 140
@@ -30,24 +29,6 @@ def console(*, stderr: bool = False) -> Console:
     """A console that neither wraps nor colours what a script reads."""
     stream = sys.stderr if stderr else sys.stdout
     return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else PIPED_WIDTH)
-
-
-def show_findings(judged: Judged) -> None:
-    """One line a finding, then the verdict."""
-    out = console()
-    for finding in judged.findings:
-        colour = "red" if finding.severity == "error" else "yellow"
-        line = Text(f"{judged.label}:{finding.line}:{finding.column}: ")
-        line.append(f"{finding.rule} {finding.name}", style=colour)
-        line.append(f": {finding.message}")
-        out.print(line, soft_wrap=True)
-        if finding.hint:
-            out.print(Text(f"    {finding.hint}", style="dim"), soft_wrap=True)
-    errors = sum(finding.severity == "error" for finding in judged.findings)
-    warnings = len(judged.findings) - errors
-    verdict = "the service would accept it" if judged.accepted else "the service would refuse it"
-    style = "green" if judged.accepted else "bold red"
-    out.print(Text(f"{judged.label}: {errors} errors, {warnings} warnings: {verdict}", style=style), soft_wrap=True)
 
 
 class Progress:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mxsub.submit.errors import NoProject, UsageError, shown
+from mxsub.submit.errors import NoProject, UsageError, read_bytes, shown
 from mxsub.submit.gpus import Gpu, gpu_named
 from mxsub.submit.project import FILE_NAME, Project, find_project
 from mxsub.submit.render import Submission, render
@@ -51,10 +51,3 @@ def project_or_none(folder: Path) -> Project | None:
         return find_project(folder)
     except NoProject:
         return None
-
-
-def read_bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None

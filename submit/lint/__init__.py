@@ -5,6 +5,7 @@ lets it run, and the runner's Python can import it.
 """
 
 from mxsub.submit.lint.finding import Finding, Judge, Severity
+from mxsub.submit.lint.guard import PendingVerdict
 
 __all__ = ["Finding", "Judge", "Severity", "accepted", "explain", "lint", "rule_list"]
 
@@ -15,17 +16,19 @@ def lint(
     leaderboard: str | None = None,
     gpus: tuple[str, ...] = (),
     filename: str = "submission.py",
+    verdict: PendingVerdict | None = None,
 ) -> list[Finding]:
     """All findings about a submission's bytes, sorted by place.
 
     leaderboard: the board that it is for; None leaves the file's own name of it unchecked.
     gpus: the GPUs that it may name; empty leaves them unchecked but for names that no board has.
     filename: the name that it will be posted under.
+    verdict: KernelGuard's, where it was asked already: it takes longer than all the rest.
     """
     from mxsub.submit.lint.registry import all_rules
     from mxsub.submit.lint.source import Source
 
-    source = Source(data, filename, leaderboard, gpus)
+    source = Source(data, filename, leaderboard, gpus, verdict=verdict)
     found = (finding for rule in all_rules() for finding in rule.findings(source))
     return sorted(found, key=lambda finding: finding.order)
 

@@ -20,10 +20,18 @@ class Source:
     data: the file's bytes. filename: the name that it is posted under.
     leaderboard: the board that it is for, or None. gpus: the board's GPUs; empty where they are not known.
     judged: whether KernelGuard is asked, in the background, from now on.
+    verdict: KernelGuard's, where it was asked already.
     """
 
     def __init__(
-        self, data: bytes, filename: str, leaderboard: str | None, gpus: tuple[str, ...], *, judged: bool = True
+        self,
+        data: bytes,
+        filename: str,
+        leaderboard: str | None,
+        gpus: tuple[str, ...],
+        *,
+        judged: bool = True,
+        verdict: PendingVerdict | None = None,
     ) -> None:
         self.data = data
         self.filename = filename
@@ -36,7 +44,7 @@ class Source:
             self.decode_error = error
             self.text = ""
         readable = bool(data) and self.decode_error is None
-        self._verdict = PendingVerdict(self.text) if judged and readable else None
+        self._verdict = (verdict or PendingVerdict(self.text)) if judged and readable else None
 
     @property
     def is_python(self) -> bool:
