@@ -48,14 +48,15 @@ def quantize(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     exponent = (((magnitude.amax(-1, keepdim=True) + 0x20) >> 7) - 2).clamp_(min=0).int()
     # bf16 has the range of f32, so all that a product with a power of two loses is bits of what is rounded to 0.
     scaled = value * power_of_two(254 - exponent).bfloat16()
-    codes = codes_of_bf16(x.device)[scaled.view(torch.int16).int() & 0xFFFF]
+    # index_select is several times as fast as indexing on a CPU.
+    codes = codes_of_bf16(x.device).index_select(0, (scaled.view(torch.int16).int() & 0xFFFF).flatten())
     return codes.view(x.shape), exponent.squeeze(-1).to(torch.uint8)
 
 
 def dequantize(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
     """e2m1 codes (rows, k), one a byte, and scale bytes (rows, k // 32) to f32 (rows, k)."""
-    values = torch.tensor(E2M1, device=codes.device)[codes.int()].view(codes.shape[0], -1, 32)
-    return (values * power_of_two(scales.int()).unsqueeze(-1)).view(codes.shape)
+    values = torch.tensor(E2M1, device=codes.device).index_select(0, codes.flatten().int())
+    return (values.view(codes.shape[0], -1, 32) * power_of_two(scales.int()).unsqueeze(-1)).view(codes.shape)
 
 
 def pack(codes: torch.Tensor) -> torch.Tensor:
