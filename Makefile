@@ -19,14 +19,14 @@ setup: .venv/ready
 	$(PYTHON) -c 'import sys; sys.exit("mxsub needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch numpy
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,plot,dev]'
 	mkdir -p .venv/typing && ln -sfn ../.. .venv/typing/mxsub
 	touch $@
 
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy -p mxsub.submit -p mxsub.virtual -m mxsub.cli
+	$(BIN)/mypy -p mxsub.submit -p mxsub.virtual -p mxsub.commands -m mxsub.cli
 
 fast: setup
 	$(BIN)/python -m pytest -m 'not slow'

@@ -1,16 +1,12 @@
-"""The command line: parses, calls submit, prints."""
+"""The command line: its commands, and how their errors end."""
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from mxsub import __version__
+from mxsub.commands import workshop
 from mxsub.submit.errors import MxsubError
-
-MODES = ("test", "benchmark", "leaderboard", "profile")
 
 
 class Commands(click.Group):
@@ -37,23 +33,6 @@ class Commands(click.Group):
             ctx.exit(70)
 
 
-def _print_json(content: object) -> None:
-    click.echo(json.dumps(content, indent=2, ensure_ascii=False))
-
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
-project_folder = click.option(
-    "--project",
-    "folder",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    default=Path(),
-    help="The project folder; by default the current one or the nearest above with a configs.yaml.",
-)
-variant_name = click.option("--variant", help="The variant of configs.yaml; its default_variant if not given.")
-gpu_name = click.option("--gpu", help="The GPU, e.g. MI355X or H200; the project's if not given.")
-file_argument = click.argument("file", required=False, type=click.Path(dir_okay=False, exists=True, path_type=Path))
-
-
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version")
 def main() -> None:
@@ -63,136 +42,5 @@ def main() -> None:
     """
 
 
-@main.command()
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
-def init(folder: Path) -> None:
-    """Make a new project folder from the shipped one: configs.yaml, kernels/ and templates/."""
-    from mxsub.submit.new_project import create_project
-
-    for path in create_project(folder):
-        click.echo(path)
-
-
-@main.command()
-@variant_name
-@gpu_name
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("submission.py"),
-    show_default=True, help="The file to write; - for standard output.",
-)  # fmt: skip
-@click.option("--tag", help="A name for this version, for `mxsub diff`.")
-@click.option("--force", is_flag=True, help="Overwrite a file that mxsub did not write.")
-@project_folder
-@as_json
-def build(
-    variant: str | None, gpu: str | None, output: Path, tag: str | None, force: bool, folder: Path, as_json: bool
-) -> None:
-    """Render a variant into one submission file and record the version."""
-    from mxsub.submit.build import build as build_submission
-
-    built = build_submission(folder, variant, gpu, output, tag, force)
-    if as_json:
-        _print_json(built.to_dict())
-    elif str(output) == "-":
-        click.echo(built.submission.text, nl=False)
-    else:
-        click.echo(built.sentence)
-
-
-@main.command()
-@file_argument
-@variant_name
-@gpu_name
-@project_folder
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@as_json
-def lint(file: Path | None, variant: str | None, gpu: str | None, folder: Path, form: str, as_json: bool) -> None:
-    """Judge a submission as the service will; exit 1 where it would be refused."""
-    from mxsub.submit.judgement import judge, show
-
-    judged = judge(file, folder, variant, gpu)
-    if as_json or form == "json":
-        _print_json(judged.to_dict())
-    else:
-        show(judged)
-    sys.exit(0 if judged.accepted else 1)
-
-
-@main.command()
-@click.argument("rule", required=False)
-def explain(rule: str | None) -> None:
-    """What a lint rule finds, why the service minds, and the fix; without RULE, all rules."""
-    from mxsub.submit.lint import explain as explain_rule
-    from mxsub.submit.lint import rule_list
-
-    click.echo(explain_rule(rule) if rule else rule_list())
-
-
-@main.command()
-@file_argument
-@variant_name
-@gpu_name
-@click.option("--mode", type=click.Choice(MODES, case_sensitive=False), default="test", show_default=True)
-@click.option(
-    "--task",
-    "task_folder",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="A problem folder with a task.yml; the project's task if not given.",
-)
-@click.option("--seeds", type=click.IntRange(0), default=0, help="Also check every case on N fresh seeds.")
-@click.option("--shape", "shapes", multiple=True, metavar="M,N,K", help="Only these shapes; may be repeated.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds; the task's if not given.")
-@project_folder
-@as_json
-def test(
-    file: Path | None, variant: str | None, gpu: str | None, mode: str, task_folder: Path | None, seeds: int,
-    shapes: tuple[str, ...], timeout: float | None, folder: Path, as_json: bool,
-) -> None:  # fmt: skip
-    """Run the task's evaluator on the GPU, or on its virtual twin (MI355X) where there is none."""
-    from mxsub.submit.report import Progress, show_run
-    from mxsub.submit.trial import RunRequest, run_task
-
-    request = RunRequest(file, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout)
-    with Progress(quiet=as_json) as progress:
-        tested = run_task(request, progress)
-    if as_json:
-        _print_json(tested.to_dict())
-    else:
-        show_run(tested)
-    sys.exit(0 if tested.run.passed else 1)
-
-
-@main.command()
-@click.argument("a")
-@click.argument("b")
-@click.option("--context", type=click.IntRange(0), default=3, show_default=True, help="Unchanged lines around changes.")
-@project_folder
-@as_json
-def diff(a: str, b: str, context: int, folder: Path, as_json: bool) -> None:
-    """What changed between two versions: files, tags, or hashes of recorded builds."""
-    from mxsub.submit.comparison import compare
-
-    difference = compare(a, b, folder, context)
-    if as_json:
-        _print_json(difference.to_dict())
-    else:
-        from mxsub.submit.report import show_difference
-
-        show_difference(difference)
-
-
-@main.command()
-@project_folder
-@as_json
-def doctor(folder: Path, as_json: bool) -> None:
-    """What this machine can do, and what is missing; exit 3 where something needed is."""
-    from mxsub.submit.doctor import examine
-
-    report = examine(folder)
-    if as_json:
-        _print_json(report.to_dict())
-    else:
-        from mxsub.submit.report import show_health
-
-        show_health(report)
-    sys.exit(0 if report.healthy else 3)
+for command in workshop.COMMANDS:
+    main.add_command(command)

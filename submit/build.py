@@ -59,13 +59,13 @@ def build(
     if output != STANDARD_OUTPUT:
         old = read_bytes(output) if output.exists() else None
         changed = old != submission.text.encode()
-        if old is not None and changed and not force and not history.has(old):
+        if old is not None and changed and not force and not history.versions.has(old):
             raise UsageError(
                 f"{output} holds a text that no `mxsub build` wrote, and is left as it is",
                 "Name another file with -o, or overwrite it with --force.",
             )
     made = submission.provenance
-    history.record(
+    history.versions.record(
         submission.text,
         variant=made.variant,
         gpu=made.gpu,

@@ -5,7 +5,7 @@ from pathlib import Path
 from mxsub.submit.diff import Difference, diff
 from mxsub.submit.errors import UsageError
 from mxsub.submit.history import History
-from mxsub.submit.project import FILE_NAME
+from mxsub.submit.project_folder import FILE_NAME
 from mxsub.submit.source import project_or_none
 from mxsub.submit.version import Version
 
@@ -21,4 +21,4 @@ def _version(reference: str, folder: Path) -> Version:
     project = project_or_none(folder)
     if project is None:
         raise UsageError(f"there is no file '{reference}', and no {FILE_NAME} whose history could know it")
-    return History.open(project.folder).find(reference)
+    return History.open(project.folder).versions.find(reference)

@@ -11,7 +11,8 @@ from typing import Literal
 from mxsub import __version__
 from mxsub.submit.errors import MxsubError, NoProject, shown
 from mxsub.submit.harness.device import installed, present_gpus
-from mxsub.submit.project import FILE_NAME, Project, find_project
+from mxsub.submit.project import Project, find_project
+from mxsub.submit.project_folder import FILE_NAME
 from mxsub.submit.render import render
 
 INSTALL = "pip install 'mxsub[local]'"

@@ -4,7 +4,8 @@ import shutil
 from pathlib import Path
 
 from mxsub.submit.errors import UsageError
-from mxsub.submit.project import FILE_NAME, SHIPPED
+from mxsub.submit.project import SHIPPED
+from mxsub.submit.project_folder import FILE_NAME
 
 PARTS = (FILE_NAME, "kernels", "templates")
 

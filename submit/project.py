@@ -9,13 +9,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from mxsub.submit import fragments
-from mxsub.submit.errors import NoProject, UnknownFragment, UsageError, shown
+from mxsub.submit.errors import UnknownFragment, UsageError, shown
 from mxsub.submit.fragments import Fragment, Value
 from mxsub.submit.gpus import Gpu, gpu_named
+from mxsub.submit.project_folder import FILE_NAME, project_folder
 from mxsub.submit.shapes import Shape
 from mxsub.submit.yaml_file import Place, YamlFile
 
-FILE_NAME = "configs.yaml"
 SHIPPED = Path(__file__).resolve().parent.parent
 COMPILER_OPTIONS: dict[str, tuple[Value, ...]] = {
     "num_warps": (1, 2, 4, 8, 16),
@@ -267,14 +267,7 @@ def find_project(start: Path) -> Project:
 
     Raises NoProject where there is none.
     """
-    start = start.resolve()
-    for folder in (start, *start.parents):
-        if (folder / FILE_NAME).is_file():
-            return load_project(folder)
-    raise NoProject(
-        f"there is no {FILE_NAME} in {start} or above",
-        "Run this in a project folder, name one with --project, or make one with `mxsub init DIR`.",
-    )
+    return load_project(project_folder(start))
 
 
 def load_project(folder: Path) -> Project:

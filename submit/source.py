@@ -5,7 +5,8 @@ from pathlib import Path
 
 from mxsub.submit.errors import NoProject, UsageError, read_bytes, shown
 from mxsub.submit.gpus import Gpu, gpu_named
-from mxsub.submit.project import FILE_NAME, Project, find_project
+from mxsub.submit.project import Project, find_project
+from mxsub.submit.project_folder import FILE_NAME
 from mxsub.submit.render import Submission, render
 
 

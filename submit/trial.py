@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mxsub.submit.errors import UsageError
+from mxsub.submit.harness.case import Case
 from mxsub.submit.harness.device import Device, find_device, installed
 from mxsub.submit.harness.result import Run
 from mxsub.submit.harness.run import Progress, run
-from mxsub.submit.harness.task import Case, Task, load_task, shipped_task
-from mxsub.submit.project import FILE_NAME, Project
+from mxsub.submit.harness.task import Task, load_task, shipped_task
+from mxsub.submit.project import Project
+from mxsub.submit.project_folder import FILE_NAME
 from mxsub.submit.shapes import Shape, parse_shape
 from mxsub.submit.source import source_of
 

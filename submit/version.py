@@ -10,8 +10,25 @@ from typing import Literal, Self
 
 from mxsub.submit.errors import UsageError, shown
 
-Origin = Literal["build", "file"]
+Origin = Literal["build", "file", "remote"]
 Json = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class VersionEntry:
+    """A version as listings have it, without its text."""
+
+    sha256: str
+    recorded: datetime
+    variant: str | None
+    gpu: str | None
+    origin: Origin
+    tags: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Its first tag, or the start of its hash."""
+        return self.tags[0] if self.tags else self.sha256[:12]
 
 
 @dataclass(frozen=True)
@@ -19,8 +36,8 @@ class Version:
     """One text.
 
     label: what the user called it: a tag, a hash, a file. recorded: when the history first saw it (UTC), or None.
-    config: of each shape, as JSON. provenance: what it was rendered from, as JSON. origin: rendered, or read from a
-    file. tags: the names that it has in the history.
+    config: of each shape, as JSON. provenance: what it was rendered from, as JSON. origin: rendered, read from a
+    file, or pulled from the service. tags: the names that it has in the history.
     """
 
     label: str

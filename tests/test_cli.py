@@ -115,7 +115,8 @@ def test_diff_of_the_two_variants(project: Path) -> None:
 
 
 def test_diff_of_an_unknown_version(project: Path) -> None:
-    done = mxsub("diff", "before", "nothing-like-it", cwd=project)
+    mxsub("build", "-o", "known.py", cwd=project)
+    done = mxsub("diff", "known.py", "nothing-like-it", cwd=project)
     assert done.returncode == 2
     assert "nothing-like-it" in done.stderr
 

@@ -13,7 +13,8 @@ import pytest
 
 from mxsub.submit.errors import EnvironmentProblem, MxsubError, UsageError
 from mxsub.submit.history import History
-from mxsub.submit.history_file import APPLICATION_ID, MIGRATIONS
+from mxsub.submit.history.migrations import APPLICATION_ID, MIGRATIONS
+from mxsub.submit.version import sha256_of
 
 
 def file_of(folder: Path) -> Path:
@@ -23,7 +24,7 @@ def file_of(folder: Path) -> Path:
 def test_a_version_is_recorded_and_found(tmp_path: Path) -> None:
     before = datetime.now(UTC)
     with History.open(tmp_path) as history:
-        recorded = history.record(
+        recorded = history.versions.record(
             "text é\r\n",
             variant="constexpr",
             gpu="MI355X",
@@ -34,7 +35,7 @@ def test_a_version_is_recorded_and_found(tmp_path: Path) -> None:
         )
     with History.open(tmp_path) as history:
         for reference in ("v1", recorded.sha256, recorded.sha256[:4], recorded.sha256[:12].upper()):
-            version = history.find(reference)
+            version = history.versions.find(reference)
             assert version.text == "text é\r\n"
             assert version.label == reference
             assert (version.variant, version.gpu, version.origin) == ("constexpr", "MI355X", "build")
@@ -47,49 +48,50 @@ def test_a_version_is_recorded_and_found(tmp_path: Path) -> None:
 
 def test_a_text_is_stored_once(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        first = history.record("a", origin="file")
-        again = history.record("a", origin="build", variant="runtime", tag="named")
-        third = history.record("a")
-        assert len(history.versions()) == 1
+        first = history.versions.record("a", origin="file")
+        again = history.versions.record("a", origin="build", variant="runtime", tag="named")
+        third = history.versions.record("a")
+        assert len(history.versions.entries()) == 1
         assert first.recorded == again.recorded == third.recorded
         assert (third.variant, third.origin, third.tags) == ("runtime", "build", ("named",))
-        assert history.has("a")
-        assert history.has(b"a")
-        assert not history.has("b")
-        assert not history.has(b"\xff")
+        assert history.versions.has("a")
+        assert history.versions.has(b"a")
+        assert not history.versions.has("b")
+        assert not history.versions.has(b"\xff")
 
 
 def test_versions_come_last_first(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
         for text in "abc":
-            history.record(text)
-        assert [version.text for version in history.versions()] == ["c", "b", "a"]
-        assert history.versions()[0].label == history.versions()[0].sha256[:12]
+            history.versions.record(text)
+        assert [version.sha256 for version in history.versions.entries()] == [sha256_of(text) for text in "cba"]
+        assert [version.sha256 for version in history.versions.entries(limit=2)] == [sha256_of("c"), sha256_of("b")]
+        assert history.versions.entries()[0].label == history.versions.entries()[0].sha256[:12]
 
 
 def test_a_tag_moves(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        history.record("a", tag="best")
-        history.record("b", tag="best")
-        history.record("b", tag="again")
-        assert history.find("best").text == "b"
-        assert history.find("best").tags == ("again", "best")
-        assert [version.tags for version in history.versions()] == [("again", "best"), ()]
+        history.versions.record("a", tag="best")
+        history.versions.record("b", tag="best")
+        history.versions.record("b", tag="again")
+        assert history.versions.find("best").text == "b"
+        assert history.versions.find("best").tags == ("again", "best")
+        assert [version.tags for version in history.versions.entries()] == [("again", "best"), ()]
 
 
 @pytest.mark.parametrize("tag", ["v8", "a", "best-so-far", "0.1.0", "k_split+7", "abc", "fast", "v" * 64])
 def test_tags(tmp_path: Path, tag: str) -> None:
     with History.open(tmp_path) as history:
-        history.record("a", tag=tag)
-        assert history.find(tag).text == "a"
+        history.versions.record("a", tag=tag)
+        assert history.versions.find(tag).text == "a"
 
 
 @pytest.mark.parametrize("tag", ["", " ", "a b", "-x", ".x", "a/b", "é", "v" * 65, "a\n", "../x", "'; DROP TABLE tags"])
 def test_what_is_no_tag(tmp_path: Path, tag: str) -> None:
     with History.open(tmp_path) as history:
         with pytest.raises(UsageError, match="is no tag"):
-            history.record("a", tag=tag)
-        assert history.versions() == []
+            history.versions.record("a", tag=tag)
+        assert history.versions.entries() == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_what_is_no_tag(tmp_path: Path, tag: str) -> None:
 )
 def test_tags_that_could_be_something_else(tmp_path: Path, tag: str, kind: str) -> None:
     with pytest.raises(UsageError, match=f"the tag '{tag}' could be taken for the {kind}") as caught:
-        History.open(tmp_path).record("a", tag=tag)
+        History.open(tmp_path).versions.record("a", tag=tag)
     assert caught.value.hint.endswith(f"v{tag}.")
 
 
@@ -106,26 +108,26 @@ def test_a_hash_that_fits_several_versions_lists_them(tmp_path: Path) -> None:
         by_start: dict[str, list[str]] = {}
         number = 0
         while not any(len(texts) > 1 for texts in by_start.values()):
-            version = history.record(f"text {number}", tag=f"t{number}")
+            version = history.versions.record(f"text {number}", tag=f"t{number}")
             by_start.setdefault(version.sha256[:4], []).append(version.sha256)
             number += 1
         start, twins = next((start, texts) for start, texts in by_start.items() if len(texts) > 1)
         with pytest.raises(UsageError, match=f"'{start}' fits 2 versions") as caught:
-            history.find(start)
+            history.versions.find(start)
         assert all(sha256[:12] in caught.value.hint for sha256 in twins)
         assert re.search(r"\(t\d+\)", caught.value.hint)
-        assert history.find(twins[0][:12]).sha256 == twins[0]
+        assert history.versions.find(twins[0][:12]).sha256 == twins[0]
 
 
 def test_what_is_not_there_lists_what_is(tmp_path: Path) -> None:
     history = History.open(tmp_path)
     with pytest.raises(UsageError, match="there is no version 'v1' in the history") as caught:
-        history.find("v1")
+        history.versions.find("v1")
     assert "The history is empty" in caught.value.hint
-    version = history.record("a", tag="v2")
+    version = history.versions.record("a", tag="v2")
     for reference in ("v1", "0000", "abc", "%", "v_", "", version.sha256[:3], version.sha256 + "0"):
         with pytest.raises(UsageError, match="there is no version") as caught:
-            history.find(reference)
+            history.versions.find(reference)
         assert "Tags: v2." in caught.value.hint
         assert version.sha256[:12] in caught.value.hint
     history.close()
@@ -133,14 +135,14 @@ def test_what_is_not_there_lists_what_is(tmp_path: Path) -> None:
 
 def test_looking_makes_no_file(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        assert history.versions() == []
-        assert not history.has("a")
+        assert history.versions.entries() == []
+        assert not history.versions.has("a")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_file(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        history.record("a")
+        history.versions.record("a")
     assert (tmp_path / ".mxsub" / ".gitignore").read_text() == "*\n"
     connection = sqlite3.connect(file_of(tmp_path))
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -149,26 +151,59 @@ def test_the_file(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_an_older_schema_is_migrated(tmp_path: Path) -> None:
-    """A file of schema 0: ours, and without a table yet."""
-    file_of(tmp_path).parent.mkdir()
-    connection = sqlite3.connect(file_of(tmp_path))
+def older(folder: Path, schema: int) -> sqlite3.Connection:
+    """A file as the mxsub of an earlier schema left it."""
+    file_of(folder).parent.mkdir()
+    connection = sqlite3.connect(file_of(folder))
+    for statements in MIGRATIONS[:schema]:
+        for statement in statements:
+            connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {schema}")
+    return connection
+
+
+def test_a_file_without_a_table_is_migrated(tmp_path: Path) -> None:
+    older(tmp_path, 0).close()
+    with History.open(tmp_path) as history:
+        assert history.versions.entries() == []
+        assert history.versions.record("a", tag="v1").tags == ("v1",)
+
+
+def test_versions_of_the_first_schema_stay(tmp_path: Path) -> None:
+    """The second makes their table anew, to which tags refer."""
+    connection = older(tmp_path, 1)
+    for text, variant in (("a", None), ("b", "runtime")):
+        connection.execute(
+            "INSERT INTO versions (sha256, text, recorded, variant, gpu, config, provenance, origin) "
+            "VALUES (?, ?, '2026-11-01T10:00:00.000000+00:00', ?, 'MI355X', ?, NULL, 'build')",
+            (sha256_of(text), text, variant, '{"4x2880x512":{"num_warps":4}}'),
+        )
+    connection.execute("INSERT INTO tags VALUES ('v1', ?, '2026-11-01T10:00:00.000000+00:00')", (sha256_of("a"),))
+    connection.commit()
     connection.close()
     with History.open(tmp_path) as history:
-        assert history.versions() == []
-        assert history.record("a", tag="v1").tags == ("v1",)
+        assert [entry.sha256 for entry in history.versions.entries()] == [sha256_of("b"), sha256_of("a")]
+        version = history.versions.find("v1")
+        assert (version.text, version.variant, version.gpu, version.origin) == ("a", None, "MI355X", "build")
+        assert version.config == {"4x2880x512": {"num_warps": 4}}
+        assert version.recorded == datetime(2026, 11, 1, 10, tzinfo=UTC)
+        assert history.versions.record("c", origin="remote", tag="v2").origin == "remote"
+        with history.file.read() as connection:
+            assert connection is not None
+            assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+            assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
 
 
 def test_a_newer_schema_is_left_alone(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        history.record("a")
+        history.versions.record("a")
     connection = sqlite3.connect(file_of(tmp_path))
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     before = file_of(tmp_path).read_bytes()
     with pytest.raises(EnvironmentProblem, match="written by a newer mxsub") as caught:
-        History.open(tmp_path).record("b")
+        History.open(tmp_path).versions.record("b")
     assert "Update mxsub" in caught.value.hint
     assert file_of(tmp_path).read_bytes() == before
 
@@ -180,7 +215,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
     connection.commit()
     connection.close()
     with pytest.raises(EnvironmentProblem, match="a database of something else"):
-        History.open(tmp_path).record("a")
+        History.open(tmp_path).versions.record("a")
     connection = sqlite3.connect(file_of(tmp_path))
     assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("versions",)]
     connection.close()
@@ -193,10 +228,10 @@ def test_a_damaged_file_is_never_overwritten(tmp_path: Path, content: bytes) -> 
     file_of(tmp_path).parent.mkdir()
     file_of(tmp_path).write_bytes(content)
     for use in (
-        lambda h: h.versions(),
-        lambda h: h.find("v1"),
-        lambda h: h.has("a"),
-        lambda h: h.record("a", tag="v1"),
+        lambda h: h.versions.entries(),
+        lambda h: h.versions.find("v1"),
+        lambda h: h.versions.has("a"),
+        lambda h: h.versions.record("a", tag="v1"),
     ):
         with pytest.raises(EnvironmentProblem, match=r"history\.sqlite3: the history is damaged") as caught:
             use(History.open(tmp_path))
@@ -208,21 +243,21 @@ def test_a_damaged_file_is_never_overwritten(tmp_path: Path, content: bytes) -> 
 def test_a_file_damaged_in_the_middle(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
         for number in range(200):
-            history.record(f"text {number}\n" * 50)
+            history.versions.record(f"text {number}\n" * 50)
     content = bytearray(file_of(tmp_path).read_bytes())
     content[4096 : len(content) - 4096] = b"\xa5" * (len(content) - 8192)
     file_of(tmp_path).write_bytes(content)
     with pytest.raises(EnvironmentProblem, match="damaged"):
-        History.open(tmp_path).versions()
+        History.open(tmp_path).versions.entries()
     assert file_of(tmp_path).read_bytes() == content
 
 
 def test_a_folder_that_is_not_there_or_no_folder(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentProblem, match="the history's folder cannot be made"):
-        History.open(tmp_path / "missing").record("a")
+        History.open(tmp_path / "missing").versions.record("a")
     (tmp_path / ".mxsub").write_text("a file")
     with pytest.raises(MxsubError, match="history"):
-        History.open(tmp_path).record("a")
+        History.open(tmp_path).versions.record("a")
     assert (tmp_path / ".mxsub").read_text() == "a file"
 
 
@@ -242,7 +277,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 history = History.open(Path(sys.argv[1]))
 try:
     for number in range(1000):
-        history.record(f"text {number}" * 2000, tag=f"t{number}")
+        history.versions.record(f"text {number}" * 2000, tag=f"t{number}")
 except MxsubError as error:
     print(number, error.exit_code, error.message, "|", error.hint)
 """
@@ -256,17 +291,17 @@ def run(program: str, *arguments: object) -> str:
 
 def test_a_full_disk_loses_nothing_of_what_was_there(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        history.record("first", tag="first")
+        history.versions.record("first", tag="first")
     told = run(FULL_DISK, tmp_path)
     number, exit_code, message = told.split(maxsplit=2)
     assert exit_code == "3"
     assert "the history cannot be used: " in message
     assert "what was recorded before is safe" in message
     with History.open(tmp_path) as history:
-        kept = {tag for version in history.versions() for tag in version.tags}
+        kept = {tag for version in history.versions.entries() for tag in version.tags}
         assert kept >= {"first", *(f"t{n}" for n in range(int(number)))}
-        assert history.find("first").text == "first"
-        assert history.record("after", tag="after").tags == ("after",)
+        assert history.versions.find("first").text == "first"
+        assert history.versions.record("after", tag="after").tags == ("after",)
 
 
 @pytest.mark.slow
@@ -278,9 +313,9 @@ def test_processes_at_once_lose_no_row(tmp_path: Path) -> None:
 name = sys.argv[2]
 for number in range(20):
     with History.open(Path(sys.argv[1])) as history:
-        history.record(f"{name} {number}", tag=f"t{name}-{number}")
-        history.record("shared", tag="shared")
-        assert history.find(f"t{name}-{number}").text == f"{name} {number}"
+        history.versions.record(f"{name} {number}", tag=f"t{name}-{number}")
+        history.versions.record("shared", tag="shared")
+        assert history.versions.find(f"t{name}-{number}").text == f"{name} {number}"
 """
     )
     processes = [
@@ -290,18 +325,18 @@ for number in range(20):
     errors = [process.communicate(timeout=120)[1].decode() for process in processes]
     assert errors == [""] * 6
     with History.open(tmp_path) as history:
-        assert len(history.versions()) == 6 * 20 + 1
-        assert len([tag for version in history.versions() for tag in version.tags]) == 6 * 20 + 1
+        assert len(history.versions.entries()) == 6 * 20 + 1
+        assert len([tag for version in history.versions.entries() for tag in version.tags]) == 6 * 20 + 1
 
 
 def test_a_reader_is_not_held_up_by_a_writer(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        history.record("a", tag="v1")
+        history.versions.record("a", tag="v1")
     writer = sqlite3.connect(file_of(tmp_path), isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("DELETE FROM tags")
     with History.open(tmp_path) as history:
-        assert history.find("v1").text == "a"
+        assert history.versions.find("v1").text == "a"
     writer.execute("ROLLBACK")
     writer.close()
 
@@ -314,9 +349,9 @@ if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
 history = History.open(Path(sys.argv[1]))
-print(history.find("v1").text)
+print(history.versions.find("v1").text)
 try:
-    history.record("b")
+    history.versions.record("b")
 except MxsubError as error:
     print(error.exit_code, error.message, "|", error.hint)
 """
@@ -325,7 +360,7 @@ except MxsubError as error:
 
 def test_a_folder_that_can_only_be_read(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        history.record("a", tag="v1")
+        history.versions.record("a", tag="v1")
     for folder in (tmp_path, *tmp_path.parents[:3]):
         os.chmod(folder, 0o755)
     file_of(tmp_path).chmod(0o444)
@@ -344,13 +379,13 @@ def test_a_folder_that_can_only_be_read(tmp_path: Path) -> None:
 
 def test_a_thousand_versions_are_quick(tmp_path: Path) -> None:
     with History.open(tmp_path) as history:
-        history.record("first", tag="first")
+        history.versions.record("first", tag="first")
         connection = sqlite3.connect(file_of(tmp_path))
         rows = [(f"{n:064x}", f"{n}" * 3000, f"2026-01-01T00:00:{n % 60:02}+00:00", "file") for n in range(1_000)]
         connection.executemany("INSERT INTO versions (sha256, text, recorded, origin) VALUES (?, ?, ?, ?)", rows)
         connection.commit()
         connection.close()
         started = time.process_time()
-        assert len(history.versions()) == 1_001
-        assert history.find("first").text == "first"
+        assert len(history.versions.entries()) == 1_001
+        assert history.versions.find("first").text == "first"
         assert time.process_time() - started < 1.0

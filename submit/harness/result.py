@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from mxsub.submit.harness.case import parse_case
 from mxsub.submit.harness.device import Device
-from mxsub.submit.harness.task import parse_case
 
 Outcome = Literal["passed", "failed", "crashed", "timed out", "exited"]
 FIGURES = {"runs", "mean", "std", "err", "best", "worst"}

@@ -13,6 +13,7 @@ from typing import Any
 
 from mxsub import virtual
 from mxsub.submit.errors import UsageError
+from mxsub.submit.harness.case import Case, case_line
 from mxsub.submit.harness.device import Device
 from mxsub.submit.harness.explain_end import Evidence, ImportProbe, explain_end, read_probe, worker_ended
 from mxsub.submit.harness.process import run_process
@@ -24,7 +25,7 @@ from mxsub.submit.harness.result import (
     case_results,
     parse_results,
 )
-from mxsub.submit.harness.task import Case, Task, case_line
+from mxsub.submit.harness.task import Task
 
 Progress = Callable[[str, int, int | None], None]
 LARGEST_SEED = 2**31 - 1

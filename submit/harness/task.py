@@ -7,12 +7,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mxsub.submit.errors import UsageError, shown
+from mxsub.submit.harness.case import Case
 from mxsub.submit.yaml_file import YamlFile
 
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "tasks"
 SUBMISSION = "@SUBMISSION@"
 DEFAULT_TIMEOUT = 180.0
-Case = dict[str, int | bool | str]
 Mode = Literal["test", "benchmark", "leaderboard", "profile"]
 
 
@@ -133,22 +133,3 @@ def _find(folder: Path, source: str) -> Path | None:
         if candidate.is_file():
             return candidate
     return None
-
-
-def case_line(case: Case) -> str:
-    """A case as a line of a case file: `m: 8; n: 2112; k: 7168; seed: 124`."""
-    return "; ".join(
-        f"{key}: {str(value).lower() if isinstance(value, bool) else value}" for key, value in case.items()
-    )
-
-
-def parse_case(line: str) -> dict[str, Any]:
-    """A spec line back as a dict, integers as such; its keys may be in any order (the server sorts them)."""
-    case: dict[str, Any] = {}
-    for part in line.split(";"):
-        key, _, value = (piece.strip() for piece in part.partition(":"))
-        if key:
-            case[key] = (
-                int(value) if value.lstrip("-").isdecimal() else {"true": True, "false": False}.get(value, value)
-            )
-    return case

@@ -6,7 +6,8 @@ import pytest
 from evaluators import TASK_YML, make_task
 
 from mxsub.submit.errors import UsageError
-from mxsub.submit.harness.task import case_line, load_task, parse_case, shipped_task
+from mxsub.submit.harness.case import case_line, parse_case
+from mxsub.submit.harness.task import load_task, shipped_task
 
 
 def test_the_shipped_task() -> None:

@@ -1,45 +1,17 @@
-"""The history's file: its schema, its transactions, and what to tell when SQLite or the disk fails."""
+"""The history's file: its transactions, and what to tell when SQLite or the disk fails."""
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 from mxsub.submit.errors import EnvironmentProblem, shown
+from mxsub.submit.history.migrations import APPLICATION_ID, MIGRATIONS
 
 BUSY_SECONDS = 30.0
-
-# "MXSB": tells this file from any other SQLite database.
-APPLICATION_ID = 0x4D585342
-
-# One entry a schema version, in order; an entry is never changed once released.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """
-        CREATE TABLE versions (
-            sha256 TEXT PRIMARY KEY,
-            text TEXT NOT NULL,
-            recorded TEXT NOT NULL,
-            variant TEXT,
-            gpu TEXT,
-            config TEXT,
-            provenance TEXT,
-            origin TEXT NOT NULL CHECK (origin IN ('build', 'file'))
-        )
-        """,
-        """
-        CREATE TABLE tags (
-            name TEXT PRIMARY KEY,
-            sha256 TEXT NOT NULL REFERENCES versions (sha256),
-            moved TEXT NOT NULL
-        )
-        """,
-        "CREATE INDEX tags_by_version ON tags (sha256)",
-    ),
-)
 
 _WRITABLE = "Make the folder writable, or work in a copy of the project."
 _BUSY = "Another mxsub has kept it busy for half a minute: wait for that one, then try again."
@@ -78,6 +50,11 @@ class HistoryFile:
         with self._errors():
             yield self._connected() if self._connection or self.path.exists() else None
 
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query; none where there is no file yet."""
+        with self.read() as connection:
+            return connection.execute(query, values).fetchall() if connection else []
+
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A connection within a transaction that takes the write lock at once, so that it never has to be redone."""
@@ -101,12 +78,13 @@ class HistoryFile:
 
     def _prepare(self, connection: sqlite3.Connection, writable: bool) -> None:
         """Brings the schema up to date, and sets WAL, which stays set in the file."""
-        connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         current = (_pragma(connection, "application_id"), _pragma(connection, "user_version"))
         if current != (APPLICATION_ID, len(MIGRATIONS)):
             with _transaction(connection):
                 self._migrate(connection)
+        # After the migrations, which make tables anew that others refer to.
+        connection.execute("PRAGMA foreign_keys = ON")
         if writable and _pragma(connection, "journal_mode") != "wal":
             _switch_to_wal(connection)
 

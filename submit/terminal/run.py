@@ -1,69 +1,16 @@
-"""How results look in a terminal, and plainly when piped."""
-
-import sys
-from types import TracebackType
-from typing import Self
+"""A run of the task's evaluator."""
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mxsub.submit.config_table import shown_value
-from mxsub.submit.diff import Difference
-from mxsub.submit.doctor import Health
 from mxsub.submit.harness.result import CaseResult, Run
+from mxsub.submit.terminal.console import console, say
 from mxsub.submit.trial import Tested
 
-PIPED_WIDTH = 140
 FAILED_SEEDS_SHOWN = 10
 NANOSECONDS_PER_MICROSECOND = 1000.0
 EMULATED_TIMES = "emulated: wave instructions executed, not time; a real GPU may rank configs otherwise"
-
-
-def say(out: Console, text: str, style: str = "") -> None:
-    """One line as it is: no markup, no wrapping."""
-    out.print(Text(text, style=style), soft_wrap=True)
-
-
-def console(*, stderr: bool = False) -> Console:
-    """A console that neither wraps nor colours what a script reads."""
-    stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else PIPED_WIDTH)
-
-
-class Progress:
-    """A progress bar on stderr for what takes over a second; nothing where nobody watches."""
-
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._console = console(stderr=True)
-        self._quiet = quiet or not self._console.is_terminal
-
-    def __enter__(self) -> Self:
-        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
-
-        self._bar = Bar(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-            disable=self._quiet,
-        )
-        self._bar.start()
-        self._task = self._bar.add_task("starting", total=None)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def __call__(self, description: str, done: int, total: int | None) -> None:
-        """Called by the harness: what it does now, and how many of how many cases are done."""
-        self._bar.update(self._task, description=description, completed=done, total=total)
 
 
 def show_run(tested: Tested) -> None:
@@ -178,48 +125,3 @@ def _show_verdict(out: Console, tested: Tested) -> None:
     )
     if ran.error:
         say(out, f"{ran.outcome}: {ran.error}", style="red")
-
-
-def show_difference(difference: Difference) -> None:
-    """The configs as a table per shape, then the code with unchanged runs folded."""
-    out = console()
-    say(out, difference.sentence, style="bold")
-    for origin in difference.origins:
-        say(out, f"{origin.key}: {origin.old or '-'} -> {origin.new or '-'}", style="dim")
-    for note in difference.notes:
-        say(out, note, style="yellow")
-    if difference.configs:
-        table = Table(box=None, pad_edge=False)
-        for name in ("shape", "config", "old", "new"):
-            table.add_column(name)
-        last = ""
-        for change in difference.configs:
-            values = [shown_value(value) if value is not None else "-" for value in (change.old, change.new)]
-            table.add_row(change.shape if change.shape != last else "", change.key, *values)
-            last = change.shape
-        out.print(table)
-        if difference.same_shapes:
-            say(out, f"{difference.same_shapes} shapes have the same config", style="dim")
-    width = len(str(max((line.old or line.new or 0 for line in difference.lines), default=0)))
-    for line in difference.lines:
-        if line.kind == "folded":
-            say(out, f"⋯ {line.hidden:,} unchanged {'line' if line.hidden == 1 else 'lines'}", style="dim")
-            continue
-        numbers = f"{line.old or '':>{width}} {line.new or '':>{width}}"
-        style = {"added": "green", "removed": "red", "same": ""}[line.kind]
-        say(out, f"{numbers} {line.sign} {line.text}", style=style)
-
-
-def show_health(health: Health) -> None:
-    """A line a check, and the verdict."""
-    out = console()
-    for check in health.checks:
-        mark, style = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missing", "bold red")}[
-            check.state
-        ]
-        line = Text(f"{mark:<8}", style=style)
-        line.append(f"{check.name}: {check.found}", style="default")
-        out.print(line, soft_wrap=True)
-        if check.hint:
-            say(out, f"        {check.hint}", style="dim")
-    say(out, health.sentence, style="green" if health.healthy else "bold red")

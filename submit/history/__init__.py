@@ -1,0 +1,13 @@
+"""What a project learned and keeps: `.mxsub/history.sqlite3` in its folder.
+
+versions     every text, by its hash, with its tags and where it came from
+lints        what lint said of a version
+runs         runs of the task's evaluator on this machine
+submissions  what was sent to a service, each recorded before it left, with all that the service answered
+exchange     all of it as JSON lines, out and in
+file         the SQLite file: WAL, transactions, migrations; safe for several mxsub processes at once
+"""
+
+from mxsub.submit.history.history import History
+
+__all__ = ["History"]

@@ -1,0 +1,243 @@
+"""Submissions to a KernelBot service: each is recorded before it is sent, and gains facts as the service tells them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Literal, TypedDict, Unpack
+from uuid import uuid4
+
+from mxsub.submit.history.codec import json_of, json_text, now, time_of, time_text
+from mxsub.submit.history.file import HistoryFile
+
+State = Literal["recorded", "sent", "accepted", "finished", "refused"]
+UNFINISHED: tuple[State, ...] = ("recorded", "sent", "accepted")
+
+
+@dataclass(frozen=True)
+class SubmissionRecord:
+    """One submission.
+
+    uid: its name in this and every other history; the service's number is `remote_id`.
+    sha256, mode, gpu: None for one that was made elsewhere and not pulled yet.
+    service: the API's address. account: a fingerprint of the account's id, never the id.
+    recorded: when mxsub first knew of it. sent: when its request last left.
+    state: "recorded": not sent yet; "sent": the request left, the answer is not known; "accepted": the service runs it;
+        "finished": the verdict is known; "refused": the service did not take it.
+    newest_before: the account's newest submission number just before the request left; 0 for none.
+    submitted, status, error, heartbeat: as the service tells them, the times in UTC.
+    verdict, sentence: see posting.verdict. score: seconds, as the service writes it. geometric_mean: us.
+    rank: in the ranking, when it was last asked for. deleted: when it was deleted from the service.
+    """
+
+    uid: str
+    sha256: str | None
+    service: str
+    account: str
+    leaderboard: str
+    gpu: str | None
+    mode: str | None
+    file_name: str
+    recorded: datetime
+    state: State
+    sent: datetime | None = None
+    newest_before: int | None = None
+    remote_id: int | None = None
+    submitted: datetime | None = None
+    status: str | None = None
+    error: str | None = None
+    heartbeat: datetime | None = None
+    finished: datetime | None = None
+    verdict: str | None = None
+    sentence: str | None = None
+    score: str | None = None
+    geometric_mean: float | None = None
+    rank: int | None = None
+    deleted: datetime | None = None
+
+    @property
+    def unfinished(self) -> bool:
+        return self.state in UNFINISHED and self.deleted is None
+
+    @property
+    def time(self) -> datetime:
+        """When the service got it, or else when it was recorded."""
+        return self.submitted or self.recorded
+
+
+class Changes(TypedDict, total=False):
+    """What can change about a submission; see SubmissionRecord."""
+
+    sha256: str | None
+    gpu: str | None
+    mode: str | None
+    state: State
+    sent: datetime | None
+    newest_before: int | None
+    remote_id: int | None
+    submitted: datetime | None
+    status: str | None
+    error: str | None
+    heartbeat: datetime | None
+    finished: datetime | None
+    verdict: str | None
+    sentence: str | None
+    score: str | None
+    geometric_mean: float | None
+    rank: int | None
+    deleted: datetime | None
+
+
+@dataclass(frozen=True)
+class ResultRecord:
+    """One public run of a submission on the service's runner.
+
+    mode: test, benchmark, leaderboard, or profile.N. score: seconds, as the service writes it; result: the evaluator's
+    lines as a dictionary; both None where the service does not show them.
+    """
+
+    mode: str
+    started: datetime
+    ended: datetime
+    runner: str
+    passed: bool
+    score: str | None
+    result: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class Event:
+    """What was new when the service was asked at a time."""
+
+    seen: datetime
+    facts: dict[str, Any]
+
+
+_NAMES = tuple(field.name for field in fields(SubmissionRecord))
+_TIMES = {"recorded", "sent", "submitted", "heartbeat", "finished", "deleted"}
+_COLUMNS = ", ".join(_NAMES)
+_ORDER = "ORDER BY coalesce(submitted, recorded) DESC, submissions.id DESC"
+
+
+class Submissions:
+    def __init__(self, file: HistoryFile) -> None:
+        self._file = file
+
+    def begin(
+        self, sha256: str, *, service: str, account: str, leaderboard: str, gpu: str, mode: str, file_name: str
+    ) -> SubmissionRecord:
+        """Records that a version is about to be sent."""
+        begun = SubmissionRecord(
+            uuid4().hex, sha256, service, account, leaderboard, gpu, mode, file_name, now(), "recorded"
+        )
+        self.add([begun])
+        return begun
+
+    def add(self, records: Iterable[SubmissionRecord]) -> None:
+        """Keeps submissions that are not known yet; one whose number at its service is known is left as it is."""
+        marks = ", ".join("?" * len(_NAMES))
+        with self._file.write() as connection:
+            connection.executemany(
+                f"INSERT INTO submissions ({_COLUMNS}) VALUES ({marks}) ON CONFLICT DO NOTHING",
+                [[_stored(name, getattr(record, name)) for name in _NAMES] for record in records],
+            )
+
+    def update(
+        self,
+        uid: str,
+        facts: dict[str, Any] | None = None,
+        results: Sequence[ResultRecord] = (),
+        **changes: Unpack[Changes],
+    ) -> SubmissionRecord:
+        """Changes what is known of a submission, in one transaction, and returns it.
+
+        facts: what was new, kept as an event. results: runs, each in place of the same one seen earlier.
+        """
+        assignments = ", ".join(f"{name} = ?" for name in changes)
+        values = [_stored(name, value) for name, value in changes.items()]
+        with self._file.write() as connection:
+            if changes:
+                connection.execute(f"UPDATE submissions SET {assignments} WHERE uid = ?", (*values, uid))
+            number, *row = connection.execute(
+                f"SELECT id, {_COLUMNS} FROM submissions WHERE uid = ?", (uid,)
+            ).fetchone()
+            connection.executemany(
+                "INSERT OR REPLACE INTO results (submission, mode, started, ended, runner, passed, score, result) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        number, run.mode, time_text(run.started), time_text(run.ended), run.runner, run.passed,
+                        run.score, json_text(run.result),
+                    )
+                    for run in results
+                ],
+            )  # fmt: skip
+            if facts:
+                connection.execute(
+                    "INSERT INTO events (submission, seen, facts) VALUES (?, ?, ?)",
+                    (number, time_text(now()), json_text(facts)),
+                )
+        return _record(row)
+
+    def get(self, uid: str) -> SubmissionRecord:
+        """As it is now; KeyError where there is none."""
+        for record in self._where("uid = ?", (uid,)):
+            return record
+        raise KeyError(uid)
+
+    def of(self, sha256: str) -> list[SubmissionRecord]:
+        """Of one version, the latest first."""
+        return self._where("sha256 = ?", (sha256,))
+
+    def numbered(self, remote_id: int, service: str | None = None) -> list[SubmissionRecord]:
+        """Those that a service (any, by default) knows by a number."""
+        return self._where("remote_id = ? AND (service = ? OR ? IS NULL)", (remote_id, service, service))
+
+    def unfinished(self) -> list[SubmissionRecord]:
+        """Those whose verdict is not known yet, the latest first."""
+        return self._where(f"state IN ({', '.join('?' * len(UNFINISHED))}) AND deleted IS NULL", UNFINISHED)
+
+    def latest(self, limit: int | None = None) -> list[SubmissionRecord]:
+        """The latest first."""
+        return self._where("1", (), limit)
+
+    def timed(self, *, leaderboard: str, gpu: str) -> list[SubmissionRecord]:
+        """Those on a board and GPU that passed and have a geometric mean, the latest first."""
+        clause = "leaderboard = ? AND gpu = ? AND verdict = 'passed' AND geometric_mean IS NOT NULL"
+        return self._where(clause, (leaderboard, gpu))
+
+    def results(self, uid: str) -> list[ResultRecord]:
+        """The public runs of a submission, in the order they were run."""
+        rows = self._file.rows(
+            "SELECT mode, started, ended, runner, passed, results.score, result FROM results "
+            "JOIN submissions ON submissions.id = results.submission WHERE uid = ? ORDER BY started, mode",
+            (uid,),
+        )
+        return [
+            ResultRecord(
+                mode, datetime.fromisoformat(started), datetime.fromisoformat(ended), runner, bool(passed), score,
+                json_of(result),
+            )
+            for mode, started, ended, runner, passed, score, result in rows
+        ]  # fmt: skip
+
+    def events(self, uid: str) -> list[Event]:
+        """What the service told about a submission, first to last."""
+        rows = self._file.rows(
+            "SELECT seen, facts FROM events JOIN submissions ON submissions.id = events.submission "
+            "WHERE uid = ? ORDER BY events.id",
+            (uid,),
+        )
+        return [Event(datetime.fromisoformat(seen), json_of(facts)) for seen, facts in rows]
+
+    def _where(self, clause: str, values: Sequence[object], limit: int | None = None) -> list[SubmissionRecord]:
+        query = f"SELECT {_COLUMNS} FROM submissions WHERE {clause} {_ORDER} LIMIT ?"
+        return [_record(row) for row in self._file.rows(query, (*values, -1 if limit is None else limit))]
+
+
+def _stored(name: str, value: Any) -> Any:
+    return time_text(value) if name in _TIMES else value
+
+
+def _record(row: Sequence[Any]) -> SubmissionRecord:
+    values = dict(zip(_NAMES, row, strict=True))
+    return SubmissionRecord(**{**values, **{name: time_of(values[name]) for name in _TIMES}})

@@ -1,0 +1,77 @@
+"""Times of a submission, shape by shape, and the one number that the board ranks by."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mxsub.submit.harness.result import case_results
+from mxsub.submit.history.submissions import ResultRecord
+
+NANOSECONDS_PER_MICROSECOND = 1e3
+MICROSECONDS_PER_SECOND = 1e6
+
+
+@dataclass(frozen=True)
+class ShapeTime:
+    """Of one shape: mean, best, worst and err (of the mean), in us, over a number of runs."""
+
+    mean: float
+    best: float
+    worst: float
+    err: float
+    runs: int
+
+
+def shape_times(results: Iterable[ResultRecord]) -> dict[str, ShapeTime]:
+    """The times that the `benchmark` run gave, by shape (`4x2880x512`), in the run's order.
+
+    The service shows the figures of that run only; a ranked run shows its score alone. Cases that were not timed are
+    left out. Two cases of one shape are told apart by their seeds.
+    """
+    cases = [case for run in results if run.mode == "benchmark" for case in case_results(run.result or {}, "benchmark")]
+    shapes = [case.shape for case in cases]
+    return {
+        case.shape if shapes.count(case.shape) == 1 else case.label: ShapeTime(
+            *(
+                value / NANOSECONDS_PER_MICROSECOND
+                for value in (case.timing.mean, case.timing.best, case.timing.worst, case.timing.err)
+            ),
+            case.timing.runs,
+        )
+        for case in cases
+        if case.timing
+    }
+
+
+def geometric_mean(times: Sequence[float]) -> float | None:
+    """Of positive figures, in their unit; None where there is none, or one is not positive."""
+    if not times or not all(time > 0 and math.isfinite(time) for time in times):
+        return None
+    return math.exp(sum(map(math.log, times)) / len(times))
+
+
+def mean_of(results: Sequence[ResultRecord]) -> float | None:
+    """A submission's geometric mean in us: of the ranked run's score, or else of a passed benchmark run's means."""
+    for run in results:
+        if run.mode == "leaderboard" and run.passed and run.score is not None:
+            score = _seconds(run.score)
+            if score is not None:
+                return score * MICROSECONDS_PER_SECOND
+    benchmarks = [run for run in results if run.mode == "benchmark" and run.passed]
+    count = benchmarks[0].result.get("benchmark-count", "") if benchmarks and benchmarks[0].result else ""
+    times = shape_times(benchmarks)
+    return geometric_mean([time.mean for time in times.values()]) if count == str(len(times)) else None
+
+
+def mean_over(times: Mapping[str, ShapeTime], shapes: Iterable[str]) -> float | None:
+    """The geometric mean in us over some of the shapes; None where one was not timed."""
+    chosen = [times[shape].mean for shape in shapes if shape in times]
+    return geometric_mean(chosen) if len(chosen) == len(list(shapes)) else None
+
+
+def _seconds(score: str) -> float | None:
+    try:
+        value = float(score)
+    except ValueError:
+        return None
+    return value if value > 0 and math.isfinite(value) else None
