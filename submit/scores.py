@@ -1,7 +1,7 @@
 """Times of a submission, shape by shape, and the one number that the board ranks by."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mxsub.submit.harness.result import case_results
@@ -13,13 +13,13 @@ MICROSECONDS_PER_SECOND = 1e6
 
 @dataclass(frozen=True)
 class ShapeTime:
-    """Of one shape: mean, best, worst and err (of the mean), in us, over a number of runs."""
+    """Of one shape, over a number of runs: mean, best, worst and err (of the mean), in us."""
 
+    runs: int
     mean: float
     best: float
     worst: float
     err: float
-    runs: int
 
 
 def shape_times(results: Iterable[ResultRecord]) -> dict[str, ShapeTime]:
@@ -32,11 +32,11 @@ def shape_times(results: Iterable[ResultRecord]) -> dict[str, ShapeTime]:
     shapes = [case.shape for case in cases]
     return {
         case.shape if shapes.count(case.shape) == 1 else case.label: ShapeTime(
+            case.timing.runs,
             *(
                 value / NANOSECONDS_PER_MICROSECOND
                 for value in (case.timing.mean, case.timing.best, case.timing.worst, case.timing.err)
             ),
-            case.timing.runs,
         )
         for case in cases
         if case.timing
@@ -61,12 +61,6 @@ def mean_of(results: Sequence[ResultRecord]) -> float | None:
     count = benchmarks[0].result.get("benchmark-count", "") if benchmarks and benchmarks[0].result else ""
     times = shape_times(benchmarks)
     return geometric_mean([time.mean for time in times.values()]) if count == str(len(times)) else None
-
-
-def mean_over(times: Mapping[str, ShapeTime], shapes: Iterable[str]) -> float | None:
-    """The geometric mean in us over some of the shapes; None where one was not timed."""
-    chosen = [times[shape].mean for shape in shapes if shape in times]
-    return geometric_mean(chosen) if len(chosen) == len(list(shapes)) else None
 
 
 def _seconds(score: str) -> float | None:
