@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from mxsub import __version__
-from mxsub.commands import workshop
+from mxsub.commands import identity, submit, workshop
 from mxsub.submit.errors import MxsubError
 
 
@@ -38,9 +38,11 @@ class Commands(click.Group):
 def main() -> None:
     """Build, lint, test and compare KernelBot submissions, on a virtual MI355X where there is no GPU.
 
-    FILE is a submission; without one, the project's variant is rendered and used.
+    FILE is a submission, VERSION a tag, a submission's number or a hash from the history; without one, the project's
+    variant is rendered and used.
     """
 
 
-for command in workshop.COMMANDS:
-    main.add_command(command)
+for module in (workshop, identity, submit):
+    for command in module.COMMANDS:
+        main.add_command(command)

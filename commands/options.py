@@ -17,7 +17,10 @@ project_folder = click.option(
 )
 variant_name = click.option("--variant", help="The variant of configs.yaml; its default_variant if not given.")
 gpu_name = click.option("--gpu", help="The GPU, e.g. MI355X or H200; the project's if not given.")
-file_argument = click.argument("file", required=False, type=click.Path(dir_okay=False, exists=True, path_type=Path))
+text_argument = click.argument("named", required=False, metavar="[FILE|VERSION]")
+api_url = click.option(
+    "--api-url", metavar="URL", help="The service; $POPCORN_API_URL, or the public one, if not given."
+)
 
 
 def print_json(content: object) -> None:

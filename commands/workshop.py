@@ -8,12 +8,13 @@ import click
 from mxsub.commands.options import (
     MODES,
     as_json,
-    file_argument,
     gpu_name,
     print_json,
     project_folder,
+    text_argument,
     variant_name,
 )
+from mxsub.commands.recording import keep
 
 
 @click.command()
@@ -53,17 +54,18 @@ def build(
 
 
 @click.command()
-@file_argument
+@text_argument
 @variant_name
 @gpu_name
 @project_folder
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @as_json
-def lint(file: Path | None, variant: str | None, gpu: str | None, folder: Path, form: str, as_json: bool) -> None:
+def lint(named: str | None, variant: str | None, gpu: str | None, folder: Path, form: str, as_json: bool) -> None:
     """Judge a submission as the service will; exit 1 where it would be refused."""
-    from mxsub.submit.judgement import judge, show
+    from mxsub.submit.judgement import judge, record, show
 
-    judged = judge(file, folder, variant, gpu)
+    judged = judge(named, folder, variant, gpu)
+    keep(folder, lambda history: record(judged, history))
     if as_json or form == "json":
         print_json(judged.to_dict())
     else:
@@ -82,7 +84,7 @@ def explain(rule: str | None) -> None:
 
 
 @click.command()
-@file_argument
+@text_argument
 @variant_name
 @gpu_name
 @click.option("--mode", type=click.Choice(MODES, case_sensitive=False), default="test", show_default=True)
@@ -98,17 +100,18 @@ def explain(rule: str | None) -> None:
 @project_folder
 @as_json
 def test(
-    file: Path | None, variant: str | None, gpu: str | None, mode: str, task_folder: Path | None, seeds: int,
+    named: str | None, variant: str | None, gpu: str | None, mode: str, task_folder: Path | None, seeds: int,
     shapes: tuple[str, ...], timeout: float | None, folder: Path, as_json: bool,
 ) -> None:  # fmt: skip
     """Run the task's evaluator on the GPU, or on its virtual twin (MI355X) where there is none."""
     from mxsub.submit.terminal.console import Progress
     from mxsub.submit.terminal.run import show_run
-    from mxsub.submit.trial import RunRequest, run_task
+    from mxsub.submit.trial import RunRequest, record, run_task
 
-    request = RunRequest(file, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout)
+    request = RunRequest(named, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout)
     with Progress(quiet=as_json) as progress:
         tested = run_task(request, progress)
+    keep(folder, lambda history: record(tested, history))
     if as_json:
         print_json(tested.to_dict())
     else:

@@ -7,6 +7,7 @@ from mxsub.submit.errors import UsageError, read_bytes
 from mxsub.submit.gpus import gpu_named
 from mxsub.submit.history import History
 from mxsub.submit.project import find_project
+from mxsub.submit.recording import record_text
 from mxsub.submit.render import Submission, render
 
 STANDARD_OUTPUT = Path("-")
@@ -64,16 +65,7 @@ def build(
                 f"{output} holds a text that no `mxsub build` wrote, and is left as it is",
                 "Name another file with -o, or overwrite it with --force.",
             )
-    made = submission.provenance
-    history.versions.record(
-        submission.text,
-        variant=made.variant,
-        gpu=made.gpu,
-        config={str(shape): config for shape, config in submission.configs.items()},
-        provenance=made.to_dict(),
-        origin="build",
-        tag=tag,
-    )
+    record_text(history, submission.text.encode(), submission, tag)
     if output != STANDARD_OUTPUT and changed:
         try:
             output.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,8 @@ from typing import Literal
 
 from mxsub import __version__
 from mxsub.submit.errors import MxsubError, NoProject, shown
-from mxsub.submit.harness.device import installed, present_gpus
+from mxsub.submit.harness.device import present_gpus
+from mxsub.submit.packages import installed
 from mxsub.submit.project import Project, find_project
 from mxsub.submit.project_folder import FILE_NAME
 from mxsub.submit.render import render

@@ -1,23 +1,38 @@
-"""Judges a file, or a rendered variant, as the service will."""
+"""Judges a file, a recorded version or a rendered variant as the service will."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from mxsub.submit.errors import read_bytes, shown
+from mxsub import __version__
 from mxsub.submit.gpus import gpu_named
+from mxsub.submit.history import History
 from mxsub.submit.lint import accepted, lint
 from mxsub.submit.lint.finding import Finding
 from mxsub.submit.lint.guard import PendingVerdict
+from mxsub.submit.packages import installed
+from mxsub.submit.recording import record_text
+from mxsub.submit.reference import Named, text_of
+
+if TYPE_CHECKING:
+    # Reading a project takes longer to import than all of lint.
+    from mxsub.submit.render import Submission
+    from mxsub.submit.source import Source
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The findings about a submission; accepted where none is an error."""
+    """The findings about a submission; accepted where none is an error. leaderboard, gpu: what it was judged for; ""
+    where there was none to judge by."""
 
     label: str
+    text: bytes = field(repr=False)
+    leaderboard: str
+    gpu: str
     findings: tuple[Finding, ...]
+    submission: "Submission | None" = field(default=None, repr=False)
 
     @property
     def accepted(self) -> bool:
@@ -31,27 +46,54 @@ class Judged:
         }
 
 
-def judge(file: Path | None, folder: Path, variant: str | None = None, gpu: str | None = None) -> Judged:
-    """Judges a file, or a rendered variant, as the service will, by the project's board and GPU where there is one."""
-    data = read_bytes(file) if file else b""
+def judge(named: str | None, folder: Path, variant: str | None = None, gpu: str | None = None) -> Judged:
+    """Judges a file, a recorded version or a rendered variant as the service will, by the project's board and GPU
+    where there is one."""
+    text = text_of(named, folder) if named is not None else None
     # KernelGuard takes longer than all the rest, which includes importing what reads the project.
-    verdict = PendingVerdict(data.decode("utf-8", "replace")) if file else None
+    verdict = PendingVerdict(text.data.decode("utf-8", "replace")) if text else None
     from mxsub.submit.source import project_or_none, source_of
 
-    if file is None:
-        source = source_of(None, folder, variant, gpu)
-        label, data, name, project = source.label, source.text, "submission.py", source.project
-    else:
-        label, name, project = shown(file), file.name, project_or_none(folder)
-    wanted = gpu_named(gpu).name if gpu else project.gpu.name if project else None
+    if text is None:
+        return judge_source(source_of(None, folder, variant, gpu))
+    project = project_or_none(folder)
+    wanted = gpu_named(gpu).name if gpu else project.gpu.name if project else ""
+    return _judged(text, project.leaderboard if project else "", wanted, verdict)
+
+
+def judge_source(source: "Source") -> Judged:
+    """Judges what a command works on."""
+    text = Named(source.label, source.file_name, source.text)
+    found = _judged(text, source.project.leaderboard if source.project else "", source.gpu.name)
+    return replace(found, submission=source.submission)
+
+
+def _judged(text: Named, leaderboard: str, gpu: str, verdict: PendingVerdict | None = None) -> Judged:
+    """An empty board or GPU leaves what depends on it unchecked."""
     findings = lint(
-        data,
-        leaderboard=project.leaderboard if project else None,
-        gpus=(wanted,) if wanted else (),
-        filename=name,
+        text.data,
+        leaderboard=leaderboard or None,
+        gpus=(gpu,) if gpu else (),
+        filename=text.file_name,
         verdict=verdict,
     )
-    return Judged(label, tuple(findings))
+    return Judged(text.label, text.data, leaderboard, gpu, tuple(findings))
+
+
+def record(found: Judged, history: History) -> None:
+    """Keeps the findings; of a text that is not UTF-8 there is no version to keep them for."""
+    version = record_text(history, found.text, found.submission)
+    if version is None:
+        return
+    history.lints.record(
+        version.sha256,
+        leaderboard=found.leaderboard,
+        gpu=found.gpu,
+        mxsub=__version__,
+        kernelguard=installed("kernelguard") or "none",
+        accepted=found.accepted,
+        findings=[finding.to_dict() for finding in found.findings],
+    )
 
 
 def show(judged: Judged) -> None:

@@ -1,28 +1,34 @@
-"""Runs the task's evaluator over a file, or a rendered variant, on the GPU or its virtual twin."""
+"""Runs the task's evaluator over a file, a recorded version or a rendered variant, on the GPU or its virtual twin."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from mxsub.submit.errors import UsageError
 from mxsub.submit.harness.case import Case
-from mxsub.submit.harness.device import Device, find_device, installed
+from mxsub.submit.harness.device import Device, find_device
 from mxsub.submit.harness.result import Run
 from mxsub.submit.harness.run import Progress, run
 from mxsub.submit.harness.task import Task, load_task, shipped_task
+from mxsub.submit.history import History
+from mxsub.submit.history.codec import now
+from mxsub.submit.packages import installed
 from mxsub.submit.project import Project
 from mxsub.submit.project_folder import FILE_NAME
+from mxsub.submit.recording import record_text
 from mxsub.submit.shapes import Shape, parse_shape
-from mxsub.submit.source import source_of
+from mxsub.submit.source import Source, source_of
 
 DEFAULT_SEED = 1
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What `mxsub test` was asked for; shapes as M,N,K texts, timeout in seconds."""
+    """What `mxsub test` was asked for: `named` is a file or a recorded version; shapes as M,N,K texts, timeout in
+    seconds."""
 
-    file: Path | None = None
+    named: str | None = None
     folder: Path = Path()
     variant: str | None = None
     gpu: str | None = None
@@ -37,19 +43,26 @@ class RunRequest:
 class Tested:
     """A run of the task's evaluator, and what it was run on.
 
-    runner_triton: the Triton version of the leaderboard's runner; triton: the one that compiled here.
+    whole: it ran every case of the mode, of the project's own task. runner_triton: the Triton version of the
+    leaderboard's runner; triton: the one that compiled here.
     """
 
-    label: str
-    sha256: str
+    source: Source = field(repr=False)
+    started: datetime
+    task: str
+    whole: bool
     device: Device
     run: Run
     triton: str
     runner_triton: str | None
 
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.source.text).hexdigest()
+
     def to_dict(self) -> dict[str, object]:
         return {
-            "file": self.label,
+            "file": self.source.label,
             "sha256": self.sha256,
             "triton": self.triton,
             "runner_triton": self.runner_triton,
@@ -58,14 +71,15 @@ class Tested:
 
 
 def run_task(request: RunRequest, on_progress: Progress | None = None) -> Tested:
-    """Runs the task's evaluator over a file, or a rendered variant, on the GPU or its virtual twin.
+    """Runs the task's evaluator over what is named, or a rendered variant, on the GPU or its virtual twin.
 
     Raises UsageError where the task has no such case, EnvironmentProblem where there is neither GPU nor twin.
     """
-    source = source_of(request.file, request.folder, request.variant, request.gpu)
+    source = source_of(request.named, request.folder, request.variant, request.gpu)
     device = find_device(source.gpu)
     task = _task(request, source.project)
     cases = _cases(task, request, source.project)
+    started = now()
     ran = run(
         source.text,
         task,
@@ -77,12 +91,34 @@ def run_task(request: RunRequest, on_progress: Progress | None = None) -> Tested
         on_progress=on_progress,
     )
     return Tested(
-        label=source.label,
-        sha256=hashlib.sha256(source.text).hexdigest(),
+        source=source,
+        started=started,
+        task=task.name,
+        whole=cases is None and request.task_folder is None,
         device=device,
         run=ran,
         triton=installed("triton") or "none",
         runner_triton=source.project.runner.triton if source.project else None,
+    )
+
+
+def record(tested: Tested, history: History) -> None:
+    """Keeps the run; of a text that is not UTF-8 there is no version to keep it for."""
+    version = record_text(history, tested.source.text, tested.source.submission)
+    if version is None:
+        return
+    history.runs.record(
+        version.sha256,
+        started=tested.started,
+        task=tested.task,
+        mode=tested.run.mode,
+        whole=tested.whole,
+        gpu=tested.device.name,
+        virtual=tested.device.virtual,
+        triton=tested.triton,
+        outcome=tested.run.outcome,
+        geometric_mean=tested.run.geometric_mean,
+        detail=tested.run.to_dict(),
     )
 
 

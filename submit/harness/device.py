@@ -4,12 +4,12 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
 from mxsub.submit.errors import EnvironmentProblem
 from mxsub.submit.gpus import Gpu
+from mxsub.submit.packages import installed
 
 ASK_SECONDS = 120
 _ASK_TORCH = """
@@ -33,14 +33,6 @@ class Device:
 
     def to_dict(self) -> dict[str, str]:
         return asdict(self)
-
-
-def installed(package: str) -> str | None:
-    """The installed version of a package, or None; does not import it."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _has_driver() -> bool:

@@ -1,7 +1,7 @@
 """Submissions to a KernelBot service: each is recorded before it is sent, and gains facts as the service tells them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal, TypedDict, Unpack
 from uuid import uuid4
@@ -63,6 +63,10 @@ class SubmissionRecord:
         """When the service got it, or else when it was recorded."""
         return self.submitted or self.recorded
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: times as ISO 8601 in UTC."""
+        return {name: _stored(name, getattr(self, name)) for name in _NAMES}
+
 
 class Changes(TypedDict, total=False):
     """What can change about a submission; see SubmissionRecord."""
@@ -102,6 +106,10 @@ class ResultRecord:
     passed: bool
     score: str | None
     result: dict[str, str] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: times as ISO 8601 in UTC."""
+        return {**asdict(self), "started": time_text(self.started), "ended": time_text(self.ended)}
 
 
 @dataclass(frozen=True)
@@ -178,6 +186,21 @@ class Submissions:
                 )
         return _record(row)
 
+    def accept(self, uid: str, remote_id: int, facts: dict[str, Any] | None = None) -> SubmissionRecord:
+        """The service has an attempt, under this number. A record of the same submission that was made from the
+        service's list in the meantime goes: it is this one, and the service tells its facts again."""
+        with self._file.write() as connection:
+            twin = connection.execute(
+                "SELECT id FROM submissions WHERE remote_id = ? AND uid <> ? AND sent IS NULL "
+                "AND service = (SELECT service FROM submissions WHERE uid = ?)",
+                (remote_id, uid, uid),
+            ).fetchone()
+            if twin:
+                for table in ("events", "results"):
+                    connection.execute(f"DELETE FROM {table} WHERE submission = ?", twin)
+                connection.execute("DELETE FROM submissions WHERE id = ?", twin)
+        return self.update(uid, {"remote_id": remote_id, **(facts or {})}, remote_id=remote_id, state="accepted")
+
     def get(self, uid: str) -> SubmissionRecord:
         """As it is now; KeyError where there is none."""
         for record in self._where("uid = ?", (uid,)):
@@ -196,6 +219,12 @@ class Submissions:
         """Those whose verdict is not known yet, the latest first."""
         return self._where(f"state IN ({', '.join('?' * len(UNFINISHED))}) AND deleted IS NULL", UNFINISHED)
 
+    def lost_since(self, time: datetime) -> list[SubmissionRecord]:
+        """Those that were put down as lost and have a number, recorded since a time, the latest first."""
+        return self._where(
+            "verdict = 'lost' AND remote_id IS NOT NULL AND deleted IS NULL AND recorded >= ?", (time_text(time),)
+        )
+
     def latest(self, limit: int | None = None) -> list[SubmissionRecord]:
         """The latest first."""
         return self._where("1", (), limit)
@@ -208,8 +237,8 @@ class Submissions:
     def results(self, uid: str) -> list[ResultRecord]:
         """The public runs of a submission, in the order they were run."""
         rows = self._file.rows(
-            "SELECT mode, started, ended, runner, passed, results.score, result FROM results "
-            "JOIN submissions ON submissions.id = results.submission WHERE uid = ? ORDER BY started, mode",
+            "SELECT results.mode, started, ended, runner, passed, results.score, result FROM results "
+            "JOIN submissions ON submissions.id = results.submission WHERE uid = ? ORDER BY started, results.mode",
             (uid,),
         )
         return [

@@ -120,7 +120,7 @@ def _show_verdict(out: Console, tested: Tested) -> None:
     where = f"the virtual {ran.device.name}" if ran.device.virtual else ran.device.name
     say(
         out,
-        f"{tested.label}: {ran.mode}: {passed} of {ran.expected} passed on {where}{share}",
+        f"{tested.source.label}: {ran.mode}: {passed} of {ran.expected} passed on {where}{share}",
         style="bold green" if ran.passed else "bold red",
     )
     if ran.error:

@@ -1,0 +1,82 @@
+"""Asks for news of a submission until its verdict is known."""
+
+import time
+from collections.abc import Callable
+
+from mxsub.submit.errors import ServiceError
+from mxsub.submit.history.codec import now
+from mxsub.submit.history.submissions import SubmissionRecord
+from mxsub.submit.kernelbot import (
+    BadAnswer,
+    ConnectionCut,
+    KernelBotError,
+    NotFound,
+    RateLimited,
+    RunnerQueue,
+    ServiceFault,
+    Unreachable,
+)
+from mxsub.submit.posting.observing import observe
+from mxsub.submit.posting.sending import RESUME, Desk
+
+# What passes by itself: the submission goes on without whoever follows it.
+PASSING = (Unreachable, ConnectionCut, ServiceFault, RateLimited, BadAnswer)
+
+# Told after each question: the submission as it is now known, and the runners' queue where it was asked for.
+OnNews = Callable[[SubmissionRecord, RunnerQueue | None], None]
+
+
+def follow(desk: Desk, record: SubmissionRecord, on_news: OnNews) -> SubmissionRecord:
+    """Asks until the verdict is known, and keeps each answer's news; returns the submission as finished.
+
+    Raises ServiceError where the service does not answer for long; the submission goes on, and so does `--resume`.
+    """
+    queue_due = time.monotonic() + desk.pace.queue
+    answered = time.monotonic()
+    troubled = False
+    while True:
+        try:
+            record = ask(desk, record)
+            answered, troubled = time.monotonic(), False
+        except PASSING as error:
+            if time.monotonic() - answered > desk.pace.outage:
+                error.hint = f"{error.hint} {RESUME}".strip()
+                raise
+            if not troubled:
+                desk.notify(f"{error.message}; the submission goes on, asking again")
+            troubled = True
+        if not record.unfinished:
+            on_news(record, None)
+            return record
+        queue = None
+        if record.status in ("initial", "pending") and time.monotonic() >= queue_due:
+            queue_due = time.monotonic() + desk.pace.queue
+            queue = _queue(desk, record)
+        on_news(record, queue)
+        time.sleep(desk.pace.poll)
+
+
+def ask(desk: Desk, record: SubmissionRecord) -> SubmissionRecord:
+    """One question, whose news is kept. A submission that is gone from the service was deleted."""
+    if record.remote_id is None:
+        raise ServiceError("the service has no trace of this submission", RESUME)
+    try:
+        detail = desk.bot.submission(record.remote_id)
+    except NotFound:
+        return desk.history.submissions.update(
+            record.uid,
+            {"deleted": True},
+            state="finished",
+            verdict=record.verdict or "deleted",
+            sentence=record.sentence or "it was deleted from the service before its verdict was known",
+            finished=record.finished or now(),
+            deleted=now(),
+        )
+    return observe(desk.history, record, detail, desk.pace)
+
+
+def _queue(desk: Desk, record: SubmissionRecord) -> RunnerQueue | None:
+    try:
+        return desk.bot.runner_queue(record.gpu) if record.gpu else None
+    except KernelBotError:
+        return None
