@@ -25,7 +25,6 @@ from mxsub.submit.kernelbot import (
     RateLimited,
     Refused,
     SubmissionDetail,
-    Unreachable,
 )
 from mxsub.submit.posting.pace import Pace
 from mxsub.submit.posting.verdict import modes_run
@@ -152,7 +151,7 @@ def _leaving(desk: Desk, record: SubmissionRecord) -> SubmissionRecord:
 def _not_taken(desk: Desk, record: SubmissionRecord, error: KernelBotError) -> None:
     """The service has nothing of it: to be sent later, or refused for good."""
     facts = {"error": error.message}
-    if isinstance(error, Unreachable | NotRegistered | RateLimited):
+    if not isinstance(error, Refused) or isinstance(error, NotRegistered | RateLimited):
         desk.history.submissions.update(record.uid, facts, state="recorded")
         _resumable(error)
         return

@@ -152,14 +152,20 @@ class State:
         return scored and verified and self.status != "hacked"
 
 
+# The evaluator's exit code where it ran into its timeout.
+TIMED_OUT = 114
+
+
 def timed(evaluations: Sequence[Evaluation], timeline: Timeline) -> list[Run]:
-    """Evaluations with their times: the public and the secret workflow run at once, each in equal steps."""
+    """Evaluations with their times: the public and the secret workflow run at once, each in equal steps. One that
+    ran into its timeout has taken that long, whatever the fake's clock says."""
     runs = []
     for secret in (False, True):
         steps = [run for run in evaluations if run.secret is secret]
         step = (timeline.stored - timeline.running) / max(1, len(steps))
         for i, run in enumerate(steps):
-            runs.append(Run(run, timeline.running + i * step, timeline.running + (i + 1) * step))
+            start, end = timeline.running + i * step, timeline.running + (i + 1) * step
+            runs.append(Run(run, end - run.duration if run.exit_code == TIMED_OUT else start, end))
     return runs
 
 
