@@ -1,0 +1,3 @@
+"""The commands that carry a history elsewhere: history export and import."""
+
+COMMANDS = ()

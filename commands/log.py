@@ -1,0 +1,3 @@
+"""The commands that look back: what was made and submitted, and what it came to."""
+
+COMMANDS = ()

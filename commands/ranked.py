@@ -1,0 +1,3 @@
+"""The commands about submissions on the service: pull, rank, delete."""
+
+COMMANDS = ()

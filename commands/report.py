@@ -1,0 +1,3 @@
+"""The command that writes the history as a page."""
+
+COMMANDS = ()

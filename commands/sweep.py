@@ -1,0 +1,3 @@
+"""The command that tries many configs on the service."""
+
+COMMANDS = ()

@@ -1,0 +1,1 @@
+"""The history as one HTML page that needs nothing else."""

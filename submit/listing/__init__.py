@@ -1,0 +1,1 @@
+"""What the history has to tell: the lists and comparisons that `log`, `show`, `diff` and `submit` print."""
