@@ -9,6 +9,7 @@ from mxsub.submit.history.submissions import ResultRecord
 
 NANOSECONDS_PER_MICROSECOND = 1e3
 MICROSECONDS_PER_SECOND = 1e6
+NOISE_ERRORS = 2.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,12 @@ def shape_times(results: Iterable[ResultRecord]) -> dict[str, ShapeTime]:
         for case in cases
         if case.timing
     }
+
+
+def within_noise(a: ShapeTime, b: ShapeTime) -> bool:
+    """The means differ by no more than two standard errors of their difference, as they do by chance one time in
+    twenty. The errors are of one run each: what differs from run to run, such as clocks, comes on top."""
+    return abs(a.mean - b.mean) <= NOISE_ERRORS * math.hypot(a.err, b.err)
 
 
 def geometric_mean(times: Sequence[float]) -> float | None:
