@@ -78,6 +78,11 @@ class Versions:
             return version
         raise KeyError(sha256)
 
+    def label(self, sha256: str) -> str:
+        """The first tag of a version, or the start of its hash."""
+        tags = self._file.rows("SELECT name FROM tags WHERE sha256 = ? ORDER BY name LIMIT 1", (sha256,))
+        return str(tags[0][0]) if tags else sha256[:12]
+
     def find(self, reference: str) -> Version:
         """A version by tag, by the number of a submission of it (`#123` or `123`), or by four or more digits of its
         hash.

@@ -8,6 +8,7 @@ from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.judgement import Judged, judge_source
 from mxsub.submit.judgement import record as record_findings
 from mxsub.submit.kernelbot import KernelBotError
+from mxsub.submit.listing.shape_comparison import compare_shapes
 from mxsub.submit.posting.following import OnNews, follow
 from mxsub.submit.posting.gate import Gate, missing_modes
 from mxsub.submit.posting.placing import Place, place_of
@@ -44,6 +45,7 @@ class Submitted:
         return {
             **self.record.to_dict(),
             "results": [run.to_dict() for run in history.submissions.results(self.record.uid)],
+            "comparison": compare_shapes(history, self.record).to_dict(),
             "place": self.place and self.place.to_dict(),
             "archives": [str(path) for path in self.profile.traces] if self.profile else [],
         }

@@ -4,14 +4,17 @@ from rich.console import Console
 
 from mxsub.submit.history import History
 from mxsub.submit.kernelbot.refusals import one_line
+from mxsub.submit.listing.shape_comparison import compare_shapes
 from mxsub.submit.posting.submitting import Submitted
 from mxsub.submit.terminal.console import console, say
+from mxsub.submit.terminal.shapes import show_shapes
 
 
 def show_submitted(history: History, submitted: Submitted) -> None:
     """The table of its times, its place, and the verdict."""
     out, record = console(), submitted.record
     _show_profile(out, submitted)
+    show_shapes(out, compare_shapes(history, record))
     _show_place(out, submitted)
     number = f"#{record.remote_id}" if record.remote_id is not None else record.file_name
     where = f"{record.leaderboard} on {record.gpu}"
