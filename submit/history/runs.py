@@ -1,5 +1,6 @@
 """Runs of the task's evaluator on this machine."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -80,6 +81,17 @@ class Runs:
         columns = _COLUMNS.replace("detail", "NULL")
         query = f"SELECT {columns} FROM runs ORDER BY started DESC LIMIT ?"
         return [_record(row) for row in self._file.rows(query, (-1 if limit is None else limit,))]
+
+    def outcomes(self, hashes: Sequence[str]) -> dict[str, dict[str, str]]:
+        """By version and mode, the outcome of the last run of every case."""
+        found: dict[str, dict[str, str]] = {}
+        query = (
+            f"SELECT sha256, mode, outcome FROM runs WHERE whole AND sha256 IN ({', '.join('?' * len(hashes))}) "
+            "ORDER BY started"
+        )
+        for sha256, mode, outcome in self._file.rows(query, hashes):
+            found.setdefault(sha256, {})[mode] = outcome
+        return found
 
     def passed(self, sha256: str, *, task: str, gpu: str) -> set[str]:
         """The modes in which a version passed every case of a task on a GPU or its twin."""

@@ -15,8 +15,7 @@ from mxsub.submit.kernelbot.errors import (
     Refused,
     ServiceFault,
 )
-
-LONGEST_DETAIL = 1000
+from mxsub.submit.plain_text import LONGEST, one_line
 
 # The background path puts this before what it found before it accepted a submission, and answers 400 for all of it.
 _PREPARING = re.compile(r"^failed to prepare submission request:\s*(?:(\d{3}):\s*)?")
@@ -140,20 +139,13 @@ def _placed(entry: Mapping[str, Any]) -> str:
 
 def _text_detail(content_type: str, body: bytes) -> str:
     """The text of a body that is no KernelBot JSON; of a page of HTML its title at most."""
-    text = body[: 64 * LONGEST_DETAIL].decode("utf-8", errors="replace")
+    text = body[: 64 * LONGEST].decode("utf-8", errors="replace")
     if "html" in content_type.lower() or text.lstrip().startswith("<"):
         title = _TITLE.search(text)
         return one_line(html.unescape(title[1])) if title else ""
     if _json(body) is not None:
         return ""
     return one_line(text)
-
-
-def one_line(text: str) -> str:
-    """A stranger's words, safe for a terminal: one line, printable, and not without end."""
-    cleaned = "".join(sign if sign.isprintable() else " " for sign in text)
-    words = " ".join(cleaned.split())
-    return words if len(words) <= LONGEST_DETAIL else f"{words[: LONGEST_DETAIL - 1]}…"
 
 
 def _phrase(status: int) -> str:

@@ -19,7 +19,8 @@ from mxsub.submit.errors import UsageError
 from mxsub.submit.kernelbot.address import checked_url
 from mxsub.submit.kernelbot.errors import BadAnswer, ConnectionCut, KernelBotError, Refused, Unreachable
 from mxsub.submit.kernelbot.identity import CliId
-from mxsub.submit.kernelbot.refusals import one_line, refusal
+from mxsub.submit.kernelbot.refusals import refusal
+from mxsub.submit.plain_text import one_line
 
 ID_HEADER = "X-Popcorn-Cli-Id"
 RETRIES_VARIABLE = "MXSUB_RETRIES"

@@ -12,7 +12,7 @@ from mxsub.submit.kernelbot import (
     read_cli_id,
     service_url,
 )
-from mxsub.submit.kernelbot.refusals import one_line
+from mxsub.submit.plain_text import one_line
 
 SHORTEST_FINGERPRINT = 16
 

@@ -7,7 +7,7 @@ from mxsub.submit.history import History
 from mxsub.submit.history.codec import now, time_text
 from mxsub.submit.history.submissions import Changes, Event, ResultRecord, SubmissionRecord
 from mxsub.submit.kernelbot import RunEntry, SubmissionDetail
-from mxsub.submit.kernelbot.refusals import one_line
+from mxsub.submit.plain_text import one_line
 from mxsub.submit.posting.pace import Pace
 from mxsub.submit.posting.verdict import UNDER_WAY, Judgement, judge, mode_of
 from mxsub.submit.scores import mean_of

@@ -6,7 +6,7 @@ from typing import Self
 
 from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.kernelbot import RateLimited, RunnerQueue
-from mxsub.submit.kernelbot.refusals import one_line
+from mxsub.submit.plain_text import one_line
 from mxsub.submit.terminal.console import console, say
 
 # A rate limit without a number: ask again after so many seconds.

@@ -3,8 +3,8 @@
 from rich.console import Console
 
 from mxsub.submit.history import History
-from mxsub.submit.kernelbot.refusals import one_line
 from mxsub.submit.listing.shape_comparison import compare_shapes
+from mxsub.submit.plain_text import one_line
 from mxsub.submit.posting.submitting import Submitted
 from mxsub.submit.terminal.console import console, say
 from mxsub.submit.terminal.shapes import show_shapes
