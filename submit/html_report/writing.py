@@ -1,0 +1,99 @@
+"""Makes the report's file."""
+
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mxsub.submit.errors import UsageError, shown
+from mxsub.submit.history import History
+from mxsub.submit.history.codec import now
+from mxsub.submit.html_report.contents import Report
+from mxsub.submit.html_report.gathering import gather
+from mxsub.submit.html_report.page import MARK, page_of
+
+# The mark stands in the head's first lines.
+HEAD_BYTES = 2000
+
+
+@dataclass(frozen=True)
+class Written:
+    """A report and its file."""
+
+    report: Report
+    path: Path
+    size: int
+
+    @property
+    def sentence(self) -> str:
+        counts = self.report.counts
+        return (
+            f"{shown(self.path)}: {counts.versions:,} versions, {counts.runs:,} runs, {counts.submissions:,} "
+            f"submissions, {self.size:,} bytes"
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        report = self.report
+        return {
+            "file": str(self.path),
+            "bytes": self.size,
+            "leaderboard": report.place.leaderboard,
+            "gpu": report.place.gpu,
+            **asdict(report.counts),
+            "timed": sum(one.timed for one in report.submissions),
+            "failed": sum(one.failed for one in report.submissions),
+            "details": len(report.details),
+            "left_out": list(report.left_out),
+        }
+
+
+def write_report(
+    folder: Path,
+    output: Path,
+    *,
+    leaderboard: str | None = None,
+    gpu: str | None = None,
+    last: int,
+    force: bool = False,
+) -> Written:
+    """Writes the page of the project around a folder.
+
+    Raises UsageError where `output` is a file that no report wrote, unless `force` is given, or cannot be written;
+    EnvironmentProblem where the history cannot be read or the plots cannot be made.
+    """
+    if not force:
+        _check_own(output)
+    with History.around(folder) as history:
+        report = gather(history, history.file.path.parent.parent, leaderboard=leaderboard, gpu=gpu, last=last)
+    page = page_of(report, now()).encode()
+    _replace(output, page)
+    return Written(report, output, len(page))
+
+
+def _check_own(output: Path) -> None:
+    try:
+        with output.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"{shown(output)}: cannot be written: {error.strerror}") from None
+    if head and MARK.encode() not in head:
+        raise UsageError(
+            f"{shown(output)} is a file that no `mxsub report` wrote, and is left as it is",
+            "Name another file with -o, or overwrite it with --force.",
+        )
+
+
+def _replace(output: Path, page: bytes) -> None:
+    """All of it or nothing, through a file beside it. What it is a link to is replaced, not the link."""
+    target = output.resolve()
+    temporary = target.with_name(f".mxsub-report-{os.getpid()}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(page)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{shown(output)}: cannot be written: {error.strerror}") from None
