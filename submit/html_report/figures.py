@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mxsub.submit.errors import EnvironmentProblem
 from mxsub.submit.html_report.contents import Report, ShapeTable, Submitted
@@ -16,12 +16,18 @@ INK, MUTED, GRID, ACCENT, GOOD, BAD, REFERENCE = (f"#00000{number}" for number i
 COLOURS = {
     INK: "ink", MUTED: "muted", GRID: "grid", ACCENT: "accent", GOOD: "good", BAD: "bad", REFERENCE: "reference",
 }  # fmt: skip
-SETTINGS: dict[str, object] = {
+SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "mxsub", "svg.fonttype": "none", "text.parse_math": False, "font.size": 9.5, "axes.edgecolor": GRID,
     "axes.labelcolor": MUTED, "text.color": INK, "xtick.color": GRID, "ytick.color": GRID, "xtick.labelcolor": MUTED,
     "ytick.labelcolor": MUTED, "grid.color": GRID, "grid.linewidth": 0.6, "axes.spines.top": False,
     "axes.spines.right": False, "timezone": "UTC", "axes.axisbelow": True,
 }  # fmt: skip
+# Of years, months, days, hours, minutes and seconds; and of the first of each.
+DATE_FORMATS: dict[str, Any] = {
+    "formats": ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%H:%M:%S"],
+    "zero_formats": ["%Y", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M"],
+    "show_offset": False,
+}
 # Beyond this factor between the extremes the axis is logarithmic.
 WIDE_RANGE = 8.0
 
@@ -56,7 +62,7 @@ def _trend(timed: Sequence[Submitted], failed: Sequence[Submitted], aiter: float
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
 
-    axes = Figure(figsize=(9.4, 3.3), layout="constrained").subplots()
+    axes = Figure(figsize=(12.5, 3.8), layout="constrained").subplots()
     times, means = [one.record.time for one in timed], [_mean(one) for one in timed]
     best = [min(means[: position + 1]) for position in range(len(means))]
     axes.step(times, best, where="post", color=ACCENT, linewidth=1.6)  # type: ignore[arg-type]
@@ -75,9 +81,9 @@ def _trend(timed: Sequence[Submitted], failed: Sequence[Submitted], aiter: float
     )  # fmt: skip
     titles["failed"] = [_title(one) for one in failed]
     _reference(axes, aiter, means)
-    locator = AutoDateLocator(minticks=3, maxticks=8)
+    locator = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, **DATE_FORMATS))  # type: ignore[no-untyped-call]
     axes.set_ylabel("geometric mean, us")
     label = (
         f"Geometric mean of {len(timed)} timed submissions, from {means[0]:.3f} us to {means[-1]:.3f} us; the best is "

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from importlib.resources import files
@@ -19,6 +20,8 @@ from mxsub.submit.plain_text import one_line
 
 # In every page's head: by this a later report knows the file for its own.
 MARK = '<meta name="generator" content="mxsub report'
+
+_HASH = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def page_of(report: Report, made: datetime) -> str:
@@ -64,8 +67,9 @@ def _environment() -> jinja2.Environment:
         "change": lambda new, old: f"{change_percent(new, old):+.1f} %",
         "one_line": one_line,
         "value": _shown_value,
+        "short": lambda text: _HASH.sub(lambda found: found[0][:12], one_line(text)),
     }
-    environment.filters.update(filters)  # type: ignore[arg-type]
+    environment.filters.update(filters)
     return environment
 
 
