@@ -1,5 +1,6 @@
 """What a report shows. Times of day are UTC; times of kernels are us."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,7 +54,8 @@ class Submitted:
     @property
     def timed(self) -> bool:
         """It passed and has a geometric mean: what plots and bests are made of."""
-        return self.passed and self.record.geometric_mean is not None
+        mean = self.record.geometric_mean
+        return self.passed and mean is not None and 0 < mean < math.inf
 
     @property
     def verdict(self) -> str:
@@ -137,7 +139,8 @@ class VersionRow:
     @property
     def mean(self) -> float | None:
         """The best one of its submissions."""
-        return min((one.record.geometric_mean for one in self.submissions if one.record.geometric_mean), default=None)
+        means = [one.record.geometric_mean for one in self.submissions if one.timed and one.record.geometric_mean]
+        return min(means, default=None)
 
 
 @dataclass(frozen=True)

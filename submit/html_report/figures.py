@@ -144,7 +144,7 @@ def _svg(axes: "Axes", name: str, label: str, titles: Mapping[str, Sequence[str]
 def _title(one: Submitted) -> str:
     record = one.record
     result = f"{record.geometric_mean:.3f} us" if one.timed else one.verdict
-    return f"{one.label} {one.number}, {record.mode}, {record.time:%Y-%m-%d %H:%M}: {result}"
+    return f"{one.label} {one.number}, {record.mode or '-'}, {record.time:%Y-%m-%d %H:%M}: {result}"
 
 
 def _plain(text: str) -> str:

@@ -1,5 +1,6 @@
 """Reads a report's contents from a history."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from mxsub.submit.html_report.contents import (
 )
 from mxsub.submit.html_report.details import details_of, local_run
 from mxsub.submit.plain_text import one_line
-from mxsub.submit.scores import geometric_mean, shape_times
+from mxsub.submit.scores import ShapeTime, geometric_mean, shape_times
 from mxsub.submit.version import VersionEntry
 
 # Bounds that keep the page under some 5 MB, however long the history is.
@@ -118,10 +119,15 @@ def _submitted(
         number = f"#{record.remote_id}" if record.remote_id is not None else one_line(record.file_name)
         one = Submitted(record, labels.get(sha256, number), anchors.get(sha256), {})
         if one.timed and timed < MOST_TIMED:
-            one = replace(one, times=shape_times(history.submissions.results(record.uid)))
+            one = replace(one, times=_plottable(shape_times(history.submissions.results(record.uid))))
             timed += 1
         found.append(one)
     return tuple(reversed(found))
+
+
+def _plottable(times: Mapping[str, ShapeTime]) -> dict[str, ShapeTime]:
+    """Without figures that are no times, whatever the service wrote."""
+    return {shape: time for shape, time in times.items() if 0 < time.mean < math.inf and 0 <= time.err < math.inf}
 
 
 def _best(submitted: Sequence[Submitted], place: Place) -> Best | None:
