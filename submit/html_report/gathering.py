@@ -55,7 +55,7 @@ def gather(history: History, folder: Path, *, leaderboard: str | None, gpu: str 
     foreign = [one for one in reversed(submitted) if one.record.sha256 not in known]
     failures = _failures(history, submitted, runs, entries, anchors, place)
     return Report(
-        project=folder.resolve().name,
+        project=folder.resolve().name or str(folder),
         place=place,
         counts=Counts(len(entries), len(runs), len(records)),
         best=_best(submitted, place),
@@ -69,7 +69,7 @@ def gather(history: History, folder: Path, *, leaderboard: str | None, gpu: str 
             _left_out(
                 (len(records) - len(here), "submission", "to other boards, GPUs or services"),
                 (len(entries) - len(shown), "version", "older than those in the table"),
-                (len(shown) - len(detailed), "version", "without its details: `--last N` shows those of the latest N"),
+                (len(shown) - len(detailed), "version", "not shown in detail: `--last N` shows the latest N"),
                 (len(failures) - MOST_FAILURES, "failure", "older than those in the list"),
                 (len(foreign) - MOST_FOREIGN, "submission", "made elsewhere and older than those in the list"),
             )
@@ -232,10 +232,9 @@ def _failures(
 
 
 def _left_out(*parts: tuple[int, str, str]) -> list[str]:
+    """A sentence each of how many of what are what; none where there are none."""
     return [
-        f"{count:,} {noun}{'' if count == 1 else 's'} {'is' if count == 1 else 'are'} {what}".replace(
-            "are without its", "are without their"
-        )
+        f"{count:,} {noun}{'' if count == 1 else 's'} {'is' if count == 1 else 'are'} {what}"
         for count, noun, what in parts
         if count > 0
     ]
