@@ -109,7 +109,8 @@ def _shape(name: str, shape: str, rows: Sequence[Submitted], table: ShapeTable) 
     aiter = table.aiter.get(shape)
     _reference(axes, aiter, means)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.set_xlim(0.5, len(rows) + 0.5)
+    room = 0.5 + 0.02 * len(rows)
+    axes.set_xlim(1 - room, len(rows) + room)
     label = f"{len(means)} times of this shape; the best is {means[at]:.3f} us, the latest {means[-1]:.3f} us" + (
         f", aiter's {aiter:.3f} us" if aiter else ""
     )
