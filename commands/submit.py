@@ -18,6 +18,7 @@ from mxsub.commands.options import (
 )
 
 if TYPE_CHECKING:
+    from mxsub.submit.errors import ServiceError
     from mxsub.submit.history.submissions import SubmissionRecord
     from mxsub.submit.posting.sending import Desk
     from mxsub.submit.posting.submitting import Prepared, Submitted
@@ -82,12 +83,15 @@ def submit(
             records = [record]
         try:
             with watch:
-                submitted = _carried_out(desk, watch, records, follow=not no_wait, wait_for_slot=wait_for_slot)
+                submitted, trouble = _carried_out(desk, watch, records, follow=not no_wait, wait_for_slot=wait_for_slot)
         except KeyboardInterrupt:
             click.echo(RESUME, err=True)
             raise
-        _show(desk, submitted, as_json)
-    if resume and not submitted:
+        if submitted or trouble is None:
+            _show(desk, submitted, as_json)
+    if trouble is not None:
+        raise trouble
+    if not records:
         click.echo("nothing is under way", err=True)
     sys.exit(0 if all(done.record.verdict in (None, "passed") for done in submitted) else 1)
 
@@ -106,7 +110,8 @@ def _pass_gate(prepared: "Prepared", force: bool, watch: "Watch") -> None:
         return
     if gate.refusals:
         raise MxsubError(f"the service would refuse {label}: {gate.refusals[0]}", "`mxsub lint` shows all of it.")
-    commands = " and ".join(f"`mxsub test {prepared.version.sha256[:12]} --mode {mode}`" for mode in gate.missing)
+    gpu = "" if prepared.project_gpu else f" --gpu {prepared.gpu}"
+    commands = " and ".join(f"`mxsub test {prepared.version.sha256[:12]} --mode {mode}{gpu}`" for mode in gate.missing)
     raise MxsubError(
         f"{label} ({prepared.version.sha256[:12]}) has not passed {commands}", "Run that first, or use --force."
     )
@@ -122,12 +127,13 @@ def _confirm(prepared: "Prepared", yes: bool) -> None:
 
 
 def _ask(question: str, yes: bool) -> None:
+    from mxsub.submit.errors import MxsubError, UsageError
+
     if not yes:
         if not sys.stdin.isatty():
-            from mxsub.submit.errors import UsageError
-
             raise UsageError("a ranked submission is asked about, and nobody is there to answer", "Use --yes.")
-        click.confirm(question, abort=True, err=True)
+        if not click.confirm(question, err=True):
+            raise MxsubError("not submitted: nothing was sent")
 
 
 def _still_wanted(desk: "Desk", record: "SubmissionRecord", yes: bool) -> bool:
@@ -151,29 +157,35 @@ def _still_wanted(desk: "Desk", record: "SubmissionRecord", yes: bool) -> bool:
 
 def _carried_out(
     desk: "Desk", watch: "Watch", records: "list[SubmissionRecord]", *, follow: bool, wait_for_slot: bool
-) -> "list[Submitted]":
-    """Hands in each that is not yet, and follows it. Of several, one that is refused does not keep the others."""
-    from mxsub.submit.kernelbot import RateLimited, Refused
-    from mxsub.submit.posting.submitting import Submitted, hand_in, see_through
+) -> "tuple[list[Submitted], ServiceError | None]":
+    """Hands in each that is not yet, and follows it; and the last thing that went wrong. What the service has against
+    one does not keep the others; where it is not there at all, the others are not tried."""
+    from mxsub.submit.errors import ServiceError
+    from mxsub.submit.kernelbot import ConnectionCut, RateLimited, ServiceFault, Unreachable
+    from mxsub.submit.posting.submitting import hand_in, see_through
+    from mxsub.submit.terminal.following import clock
 
     def wait(limit: RateLimited) -> None:
         if not wait_for_slot:
-            limit.hint = f"{limit.hint} `--wait-for-slot` waits for a place.".strip()
+            free = "" if limit.wait_seconds is None else f"A place is free in {clock(limit.wait_seconds)}. "
+            limit.hint = f"{free}`--wait-for-slot` waits for it. {limit.hint}".strip()
             raise limit
         watch.count_down(limit)
 
-    done = []
+    done: list[Submitted] = []
+    trouble: ServiceError | None = None
     for record in records:
         try:
             submitted = hand_in(desk, record, wait)
-        except Refused as error:
-            if len(records) == 1:
-                raise
-            desk.notify(error.message)
-            done.append(Submitted(desk.history.submissions.get(record.uid)))
-            continue
-        done.append(see_through(desk, submitted, watch.news) if follow else submitted)
-    return done
+            # A profile's request has lasted until its result was there.
+            done.append(see_through(desk, submitted, watch.news) if follow or submitted.profile else submitted)
+        except ServiceError as error:
+            if trouble is not None:
+                desk.notify(trouble.message)
+            trouble = error
+            if isinstance(error, Unreachable | ConnectionCut | ServiceFault):
+                break
+    return done, trouble
 
 
 def _show(desk: "Desk", submitted: "list[Submitted]", as_json: bool) -> None:

@@ -29,7 +29,8 @@ OnNews = Callable[[SubmissionRecord, RunnerQueue | None], None]
 def follow(desk: Desk, record: SubmissionRecord, on_news: OnNews) -> SubmissionRecord:
     """Asks until the verdict is known, and keeps each answer's news; returns the submission as finished.
 
-    Raises ServiceError where the service does not answer for long; the submission goes on, and so does `--resume`.
+    Raises KernelBotError where the service does not answer for long, or no longer answers this account; the submission
+    goes on, and so does `--resume`.
     """
     queue_due = time.monotonic() + desk.pace.queue
     answered = time.monotonic()
@@ -38,8 +39,8 @@ def follow(desk: Desk, record: SubmissionRecord, on_news: OnNews) -> SubmissionR
         try:
             record = ask(desk, record)
             answered, troubled = time.monotonic(), False
-        except PASSING as error:
-            if time.monotonic() - answered > desk.pace.outage:
+        except KernelBotError as error:
+            if not isinstance(error, PASSING) or time.monotonic() - answered > desk.pace.outage:
                 error.hint = f"{error.hint} {RESUME}".strip()
                 raise
             if not troubled:

@@ -1,5 +1,6 @@
 """What an answer of the service about a submission adds to the history."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ from mxsub.submit.history.submissions import Changes, Event, ResultRecord, Submi
 from mxsub.submit.kernelbot import RunEntry, SubmissionDetail
 from mxsub.submit.plain_text import one_line
 from mxsub.submit.posting.pace import Pace
-from mxsub.submit.posting.verdict import UNDER_WAY, Judgement, judge, mode_of
+from mxsub.submit.posting.verdict import FINAL, Judgement, Verdict, judge, mode_of
 from mxsub.submit.scores import mean_of
 from mxsub.submit.version import sha256_of
 
@@ -39,7 +40,11 @@ def observe(
         changes["sha256"] = sha256_of(detail.code)
     events = history.submissions.events(record.uid)
     done_since = _first(events, "done", True)
-    judgement = _judge(record, detail, error, runs, done_since, pace) or _lost(detail, events, pace)
+    judgement = (
+        _of_stream(record, detail)
+        or _judge(record, detail, error, _with_results(runs, known), done_since, pace)
+        or _lost(detail, events, pace)
+    )
     if judgement is not None:
         changes["state"] = "finished"
         changes["verdict"], changes["sentence"] = judgement.verdict, judgement.sentence
@@ -69,10 +74,18 @@ def _judge(
     return judge(record.mode, detail.job.status, error, detail.done, runs, settled=settled)
 
 
+def _of_stream(record: SubmissionRecord, detail: SubmissionDetail) -> Judgement | None:
+    """The verdict that a stream brought stands: of a runner that failed, the service shows nothing afterwards."""
+    if record.verdict in (None, "lost") or detail.job.status is not None or detail.runs:
+        return None
+    return Judgement(cast(Verdict, record.verdict), record.sentence or "")
+
+
 def _lost(detail: SubmissionDetail, events: list[Event], pace: Pace) -> Judgement | None:
-    """A job that the service forgot: it says that it is under way, and does nothing for it."""
+    """A submission that the service forgot: it is not done, and nothing is done for it. status: None for a streamed
+    one, which has no job."""
     job = detail.job
-    if detail.done or job.status not in UNDER_WAY:
+    if detail.done or job.status in FINAL:
         return None
     if job.status == "running":
         silence = detail.seen_at - (job.last_heartbeat or detail.seen_at)
@@ -93,7 +106,8 @@ def _lost(detail: SubmissionDetail, events: list[Event], pace: Pace) -> Judgemen
     age = detail.seen_at - detail.submission_time
     if age > timedelta(seconds=pace.pending):
         return Judgement(
-            "lost", f"it is still {job.status} after {_minutes(age)}: the service forgot it; submit it again"
+            "lost",
+            f"it is still {job.status or 'not done'} after {_minutes(age)}: the service forgot it; submit it again",
         )
     return None
 
@@ -114,6 +128,12 @@ def _result(run: RunEntry, detail: SubmissionDetail) -> ResultRecord:
         None if run.score is None else str(run.score),
         run.result,
     )
+
+
+def _with_results(runs: list[ResultRecord], known: list[ResultRecord]) -> list[ResultRecord]:
+    """The runs, with the results that only a stream showed."""
+    streamed = {other.mode: other.result for other in known if other.result is not None}
+    return [run if run.result is not None else replace(run, result=streamed.get(run.mode)) for run in runs]
 
 
 def _told_better(run: ResultRecord, known: list[ResultRecord]) -> bool:

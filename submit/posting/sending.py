@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
-from mxsub.submit.errors import ServiceError
+from mxsub.submit.errors import EnvironmentProblem, ServiceError, shown
 from mxsub.submit.history import History
 from mxsub.submit.history.codec import now, time_text
 from mxsub.submit.history.submissions import SubmissionRecord
@@ -102,10 +102,11 @@ def _send(desk: Desk, record: SubmissionRecord, post: Post) -> SubmissionRecord:
         if found is not None:
             return found
         if record.account != desk.account:
-            raise ServiceError(
-                "this attempt was made under another KernelBot id, and the service has no trace of it under yours",
-                "Submit the version again.",
+            sentence = "it was made under another KernelBot id, and the service has no trace of it under yours"
+            desk.history.submissions.update(
+                record.uid, {"lost": True}, state="finished", verdict="lost", sentence=sentence, finished=now()
             )
+            raise ServiceError(f"{record.file_name}: {sentence}", "Submit the version again.")
     sends = sum("sent" in event.facts for event in desk.history.submissions.events(record.uid))
     while True:
         record = _leaving(desk, record)
@@ -195,7 +196,8 @@ def _newer(bot: KernelBot, record: SubmissionRecord) -> Iterator[int]:
     offset = 0
     while True:
         page = bot.submissions(record.leaderboard, limit=PAGE, offset=offset)
-        yield from (entry.id for entry in page if entry.id > newest_before and entry.file_name == record.file_name)
+        # By number alone: the service may show a file name otherwise than it was sent.
+        yield from (entry.id for entry in page if entry.id > newest_before)
         if len(page) < PAGE or page[-1].id <= newest_before:
             return
         offset += PAGE
@@ -206,8 +208,18 @@ def _alone(desk: Desk) -> Iterator[None]:
     """One process of a project hands in at a time, so that no two take up the same attempt. The lock is the system's,
     so it ends with the process, killed or not."""
     path = desk.history.file.path.parent / "sending.lock"
-    path.parent.mkdir(exist_ok=True)
     lock = FileLock(path)
+    try:
+        _acquire(lock, desk)
+    except OSError as error:
+        raise EnvironmentProblem(f"{shown(path)}: cannot be locked: {error.strerror or error}", RESUME) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquire(lock: BaseFileLock, desk: Desk) -> None:
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -218,7 +230,3 @@ def _alone(desk: Desk) -> Iterator[None]:
             raise ServiceError(
                 "another mxsub of this project has been handing something in for minutes", RESUME
             ) from None
-    try:
-        yield
-    finally:
-        lock.release()

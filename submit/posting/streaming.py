@@ -1,7 +1,6 @@
 """Hands in a profile, whose request lasts until its result is there, and keeps what it brings."""
 
 import base64
-import binascii
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,7 +104,7 @@ def _written(desk: Desk, record: SubmissionRecord, streamed: Streamed) -> tuple[
         try:
             folder.mkdir(parents=True, exist_ok=True)
             path.write_bytes(base64.b64decode(entry.profile.trace))
-        except binascii.Error:
+        except ValueError:
             desk.notify(f"{name}: the profiler's archive came damaged and was left out")
             continue
         except OSError as error:

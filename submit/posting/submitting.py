@@ -22,13 +22,15 @@ from mxsub.submit.version import Version
 
 @dataclass(frozen=True)
 class Prepared:
-    """A version that is ready to be handed in, if the gate is open or the user insists."""
+    """A version that is ready to be handed in, if the gate is open or the user insists. project_gpu: the GPU is the
+    one that the project names."""
 
     version: Version
     judged: Judged
     gate: Gate
     leaderboard: str
     gpu: str
+    project_gpu: bool
     mode: str
     file_name: str
 
@@ -75,6 +77,7 @@ def prepare(source: Source, mode: str, history: History, tag: str | None = None)
         ),
         leaderboard=project.leaderboard,
         gpu=source.gpu.name,
+        project_gpu=source.gpu.name == project.gpu.name,
         mode=mode,
         file_name=source.file_name,
     )

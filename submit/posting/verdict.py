@@ -16,7 +16,7 @@ Verdict = Literal[
     "passed", "failed", "crashed", "not run", "timed out", "rejected", "cancelled", "lost", "deleted", "refused"
 ]
 
-UNDER_WAY = frozenset({"initial", "pending", "running"})
+FINAL = frozenset({"succeeded", "failed", "timed_out", "hacked"})
 
 # The shortest limit that a board gives its evaluator.
 SHORTEST_LIMIT_SECONDS = 170.0

@@ -21,7 +21,7 @@ _STATUS = {
 
 
 class Watch:
-    """Tells on stderr how a submission goes; keep it open while it does."""
+    """Tells on stderr how a submission goes; keep it open while it does. quiet: only what has a line of its own."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._console = console(stderr=True)
@@ -44,8 +44,7 @@ class Watch:
 
     def notify(self, sentence: str) -> None:
         """Something that is worth a line of its own."""
-        if not self._quiet:
-            say(self._console, one_line(sentence), style="yellow")
+        say(self._console, one_line(sentence), style="yellow")
 
     def progress(self, sentence: str) -> None:
         """What is being done just now: of interest to who watches only."""
@@ -64,22 +63,23 @@ class Watch:
     def count_down(self, limit: RateLimited) -> None:
         """Waits until the rate limit has a place."""
         seconds = UNKNOWN_WAIT if limit.wait_seconds is None else limit.wait_seconds + 1
-        self.notify(f"{limit.detail}: waiting {_clock(seconds)} for a place")
+        self.notify(f"{limit.detail}: waiting {clock(seconds)} for a place")
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             if self._status:
-                self._status.update(f"a place is free in {_clock(left)}")
+                self._status.update(f"a place is free in {clock(left)}")
             time.sleep(min(left, 1.0))
 
     def _show(self, text: str) -> None:
         if self._status:
-            self._status.update(f"{text} · {_clock(time.monotonic() - self._started)}")
+            self._status.update(f"{text} · {clock(time.monotonic() - self._started)}")
         elif text != self._last and not self._quiet:
             say(self._console, text)
         self._last = text
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """`1:02:03`, or `2:03` below an hour."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
