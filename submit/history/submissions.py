@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any, Literal, TypedDict, Unpack
 from uuid import uuid4
 
@@ -134,20 +135,29 @@ class Submissions:
         self, sha256: str, *, service: str, account: str, leaderboard: str, gpu: str, mode: str, file_name: str
     ) -> SubmissionRecord:
         """Records that a version is about to be sent."""
-        begun = SubmissionRecord(
-            uuid4().hex, sha256, service, account, leaderboard, gpu, mode, file_name, now(), "recorded"
-        )
+        begun = _begun(sha256, service, account, leaderboard, gpu, mode, file_name)
         self.add([begun])
         return begun
 
+    def begin_unless_under_way(
+        self, sha256: str, *, service: str, account: str, leaderboard: str, gpu: str, mode: str, file_name: str
+    ) -> tuple[SubmissionRecord, bool]:
+        """Records that a version is about to be sent; or, with True, the latest attempt of the same kind that has no
+        verdict yet. Of two processes at once, one begins."""
+        begun = _begun(sha256, service, account, leaderboard, gpu, mode, file_name)
+        clause = "sha256 = ? AND service = ? AND leaderboard = ? AND gpu = ? AND mode = ? AND deleted IS NULL"
+        query = f"SELECT {_COLUMNS} FROM submissions WHERE {clause} AND state IN (?, ?, ?) {_ORDER} LIMIT 1"
+        with self._file.write() as connection:
+            values = (sha256, service, leaderboard, gpu, mode, *UNFINISHED)
+            for row in connection.execute(query, values).fetchall():
+                return _record(row), True
+            _insert(connection, [begun])
+        return begun, False
+
     def add(self, records: Iterable[SubmissionRecord]) -> None:
         """Keeps submissions that are not known yet; one whose number at its service is known is left as it is."""
-        marks = ", ".join("?" * len(_NAMES))
         with self._file.write() as connection:
-            connection.executemany(
-                f"INSERT INTO submissions ({_COLUMNS}) VALUES ({marks}) ON CONFLICT DO NOTHING",
-                [[_stored(name, getattr(record, name)) for name in _NAMES] for record in records],
-            )
+            _insert(connection, records)
 
     def update(
         self,
@@ -261,6 +271,19 @@ class Submissions:
     def _where(self, clause: str, values: Sequence[object], limit: int | None = None) -> list[SubmissionRecord]:
         query = f"SELECT {_COLUMNS} FROM submissions WHERE {clause} {_ORDER} LIMIT ?"
         return [_record(row) for row in self._file.rows(query, (*values, -1 if limit is None else limit))]
+
+
+def _begun(
+    sha256: str, service: str, account: str, leaderboard: str, gpu: str, mode: str, file_name: str
+) -> SubmissionRecord:
+    return SubmissionRecord(uuid4().hex, sha256, service, account, leaderboard, gpu, mode, file_name, now(), "recorded")
+
+
+def _insert(connection: Connection, records: Iterable[SubmissionRecord]) -> None:
+    connection.executemany(
+        f"INSERT INTO submissions ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))}) ON CONFLICT DO NOTHING",
+        [[_stored(name, getattr(record, name)) for name in _NAMES] for record in records],
+    )
 
 
 def _stored(name: str, value: Any) -> Any:

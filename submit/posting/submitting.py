@@ -88,25 +88,18 @@ def begin(prepared: Prepared, desk: Desk, *, again: bool = False) -> tuple[Submi
 
     again: hand it in although an earlier attempt of the same text in the same mode has no verdict yet.
     """
-    if not again:
-        for record in desk.history.submissions.of(prepared.version.sha256):
-            same = (record.service, record.leaderboard, record.gpu, record.mode)
-            if record.unfinished and same == (
-                desk.bot.base_url, prepared.leaderboard, prepared.gpu, prepared.mode,
-            ):  # fmt: skip
-                return record, True
-    return (
-        desk.history.submissions.begin(
-            prepared.version.sha256,
-            service=desk.bot.base_url,
-            account=desk.account,
-            leaderboard=prepared.leaderboard,
-            gpu=prepared.gpu,
-            mode=prepared.mode,
-            file_name=prepared.file_name,
-        ),
-        False,
-    )
+    submissions = desk.history.submissions
+    kind = {
+        "service": desk.bot.base_url,
+        "account": desk.account,
+        "leaderboard": prepared.leaderboard,
+        "gpu": prepared.gpu,
+        "mode": prepared.mode,
+        "file_name": prepared.file_name,
+    }
+    if again:
+        return submissions.begin(prepared.version.sha256, **kind), False
+    return submissions.begin_unless_under_way(prepared.version.sha256, **kind)
 
 
 def hand_in(desk: Desk, record: SubmissionRecord, wait: Wait) -> Submitted:

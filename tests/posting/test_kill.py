@@ -1,0 +1,175 @@
+"""`mxsub submit` ended at any moment, then `mxsub submit --resume`: one submission, all its results."""
+
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from resource import RLIMIT_FSIZE, prlimit
+
+import pytest
+
+from mxsub.submit.history.submissions import SubmissionRecord
+from mxsub.submit.posting.sending import RESUME
+from tests.contestant import ACCEPTED, MODES, POLL, Contestant
+from tests.fake_kernelbot import FakeKernelBot
+
+MOMENTS = 10
+RUNS = {
+    "test": ["test"],
+    "benchmark": ["benchmark"],
+    "leaderboard": ["test", "benchmark", "leaderboard"],
+    "profile": [f"profile.{n}" for n in range(6)],
+}
+
+
+@pytest.fixture
+def bot() -> Iterator[FakeKernelBot]:
+    with FakeKernelBot(queue_seconds=0.1, run_seconds=0.4, heartbeat_seconds=0.1) as fake:
+        yield fake
+
+
+def until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Waits, for as long as the process lives."""
+    ends = time.monotonic() + 20
+    while not condition() and process.poll() is None:
+        assert time.monotonic() < ends
+        time.sleep(0.002)
+
+
+def attempted(user: Contestant) -> bool:
+    """The attempt is on record, so its request may leave at any moment."""
+    return (user.project / ".mxsub/history.sqlite3").exists() and bool(user.records())
+
+
+def killed_and_resumed(folder: Path, bot: FakeKernelBot, mode: str, seconds: float) -> tuple[SubmissionRecord, bool]:
+    """Kills a submission so long after its attempt was on record, and resumes it. Returns the record at last, and
+    whether it was killed before its verdict was printed."""
+    user = Contestant(folder, bot, folder.name)
+    process = user.start("submit", user.write(ACCEPTED, *MODES), "--mode", mode, "--yes", *POLL)
+    until(lambda: attempted(user), process)
+    time.sleep(seconds)
+    process.kill()
+    process.communicate(timeout=20)
+    resumed = user.start("submit", "--resume", *POLL)
+    resumed.communicate(timeout=40)
+    (record,) = user.records()
+    (row,) = [row for row in bot.rows if row.user == folder.name]
+    assert (record.remote_id, record.state, row.mode) == (row.id, "finished", mode)
+    with user.history() as history:
+        results = history.submissions.results(record.uid)
+    assert [run.mode for run in results] == [run.mode for run in row.runs if not run.secret]
+    assert all(run.passed for run in results)
+    if mode in ("benchmark", "leaderboard"):
+        assert record.geometric_mean == pytest.approx(11.5, rel=0.2)
+    if record.verdict == "cancelled":
+        # The connection of a profile is its life.
+        assert mode == "profile"
+        assert row.done
+        assert results == []
+        assert resumed.returncode == 1
+    else:
+        assert record.verdict == "passed"
+        assert [run.mode for run in results] == RUNS[mode]
+        assert resumed.returncode == 0
+    return record, process.returncode == -signal.SIGKILL
+
+
+def test_kill_9_at_ten_random_moments(tmp_path: Path, bot: FakeKernelBot) -> None:
+    """From just before the request leaves until after the verdict, which takes 1.2 s or so. Two at a time."""
+    seed = random.randrange(10**6)
+    dice = random.Random(seed)
+    moments = [1.3 * (i + dice.random()) / MOMENTS for i in range(MOMENTS)]
+    modes = (MODES * MOMENTS)[:MOMENTS]
+    dice.shuffle(moments)
+    with ThreadPoolExecutor(2) as pool:
+        jobs = {
+            f"user{i}": pool.submit(killed_and_resumed, tmp_path / f"user{i}", bot, mode, moment)
+            for i, (mode, moment) in enumerate(zip(modes, moments, strict=True))
+        }
+    killed = 0
+    for (name, job), mode, moment in zip(jobs.items(), modes, moments, strict=True):
+        try:
+            killed += job.result()[1]
+        except BaseException as error:
+            error.add_note(f"{name}: {mode}, killed {moment:.3f} s after the attempt, seed {seed}")
+            raise
+    assert killed >= 5, f"seed {seed}: only {killed} were killed in time"
+    assert len(bot.rows) == MOMENTS
+
+
+@pytest.mark.parametrize("mode", ["leaderboard", "profile"])
+def test_ctrl_c_says_that_nothing_is_lost(tmp_path: Path, bot: FakeKernelBot, mode: str) -> None:
+    user = Contestant(tmp_path, bot)
+    process = user.start("submit", user.write(ACCEPTED, *MODES), "--mode", mode, "--yes", "--json", *POLL)
+    until(lambda: bool(bot.rows), process)
+    process.send_signal(signal.SIGINT)
+    out, told = process.communicate(timeout=20)
+    assert (process.returncode, out, told) == (130, "", f"{RESUME}\ninterrupted\n")
+    assert user.records()[0].unfinished
+    resumed = user.run("submit", "--resume", *POLL)
+    (row,) = bot.rows
+    (record,) = user.records()
+    assert record.remote_id == row.id
+    if mode == "profile":
+        assert (resumed.exit_code, record.verdict) == (1, "cancelled")
+    else:
+        assert (resumed.exit_code, record.verdict, record.rank) == (0, "passed", 1)
+
+
+def test_ctrl_c_while_an_answer_is_waited_for(tmp_path: Path, bot: FakeKernelBot) -> None:
+    """The service has it, this machine does not know."""
+    bot.set_fault("no-answer")
+    user = Contestant(tmp_path, bot)
+    process = user.start("submit", user.write(ACCEPTED, "test"), *POLL)
+    until(lambda: bool(bot.rows), process)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=20)
+    assert (process.returncode, told) == (130, f"{RESUME}\ninterrupted\n")
+    assert (user.records()[0].state, user.records()[0].remote_id) == ("sent", None)
+    assert user.run("submit", "--resume", *POLL).exit_code == 0
+    assert [record.remote_id for record in user.records()] == [row.id for row in bot.rows]
+
+
+@pytest.mark.parametrize("mode", ["test", "profile"])
+def test_two_that_resume_at_once(tmp_path: Path, bot: FakeKernelBot, mode: str) -> None:
+    user = Contestant(tmp_path, bot)
+    bot.stop()
+    assert user.run("submit", user.write(ACCEPTED, mode), "--mode", mode, *POLL).exit_code == 4
+    bot.start()
+    both = [user.start("submit", "--resume", *POLL) for _ in range(2)]
+    told = [process.communicate(timeout=40) for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    (row,) = bot.rows
+    (record,) = user.records()
+    assert (record.remote_id, record.verdict) == (row.id, "passed")
+    with user.history() as history:
+        assert [run.mode for run in history.submissions.results(record.uid)] == RUNS[mode]
+
+
+def test_two_that_submit_the_same_at_once(tmp_path: Path, bot: FakeKernelBot) -> None:
+    """As from two terminals: the one that comes later goes on with the other's."""
+    user = Contestant(tmp_path, bot)
+    file = user.write(ACCEPTED, "test")
+    both = [user.start("submit", file, *POLL) for _ in range(2)]
+    told = [process.communicate(timeout=40) for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    assert len(bot.rows) == 1
+    assert [record.verdict for record in user.records()] == ["passed"]
+
+
+def test_a_disk_that_is_full_while_it_is_followed(tmp_path: Path) -> None:
+    with FakeKernelBot(queue_seconds=1.0, run_seconds=0.2) as bot:
+        user = Contestant(tmp_path, bot)
+        process = user.start("submit", user.write(ACCEPTED, "test"), *POLL)
+        until(lambda: bool(user.records()) and user.records()[0].state == "accepted", process)
+        prlimit(process.pid, RLIMIT_FSIZE, (0, 0))
+        _, told = process.communicate(timeout=20)
+        assert process.returncode == 3
+        assert ".mxsub/history.sqlite3: the history cannot be used: " in told
+        assert "Traceback" not in told
+        done = user.run("submit", "--resume", *POLL)
+        assert done.exit_code == 0
+        assert [(record.remote_id, record.verdict) for record in user.records()] == [(bot.rows[0].id, "passed")]
