@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -113,7 +114,7 @@ class Terminal:
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, env=environment | {"TERM": "xterm"}, close_fds=True
+            command, env=environment | {"TERM": "xterm"}, preexec_fn=partial(os.login_tty, slave)
         )
         os.close(slave)
         self.shown = ""
@@ -131,8 +132,9 @@ class Terminal:
 
     def wait(self) -> int:
         """The exit code, once all that it wrote is read."""
+        ends = time.monotonic() + 20
         while self._read():
-            pass
+            assert time.monotonic() < ends, self.shown
         os.close(self._master)
         return self.process.wait(20)
 
