@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mxsub.submit.kernelbot import (
     CliId,
     KernelBot,
+    KernelBotError,
     NotRegistered,
     Patience,
     SubmissionEntry,
@@ -27,7 +28,7 @@ class Identity:
 
     @property
     def sentence(self) -> str:
-        name = one_line(self.user or "") or "no ranking has you yet, so your name is not known"
+        name = one_line(self.user or "") or "your name is not known, as it is in no ranking that could be read"
         return f"{self.service} knows the id {self.cli_id}: {name}"
 
     def to_dict(self) -> dict[str, object]:
@@ -58,8 +59,8 @@ def open_service(api_url: str | None, patience: Patience | None = None) -> Kerne
 def identify(bot: KernelBot) -> Identity:
     """Asks the service whether it knows the id, and for the user's name.
 
-    No route tells the name, so it is looked up in the ranking of the board that the user submitted to last.
-    Raises NotRegistered where the service does not know the id.
+    No route tells the name, so it is looked up in the ranking of the board that the user submitted to last; where that
+    cannot be read, the name stays unknown. Raises NotRegistered where the service does not know the id.
     """
     if bot.cli_id is None:
         raise NotRegistered(401, "there is no KernelBot id here")
@@ -68,9 +69,13 @@ def identify(bot: KernelBot) -> Identity:
 
 
 def _name(bot: KernelBot, entry: SubmissionEntry) -> str | None:
-    user_id = bot.submission(entry.id).user_id
-    for gpu in bot.gpus(entry.leaderboard_name):
-        for ranked in bot.ranking(entry.leaderboard_name, gpu):
-            if user_id is not None and ranked.user_id == user_id:
-                return ranked.user_name
+    try:
+        user_id = bot.submission(entry.id).user_id
+        for gpu in bot.gpus(entry.leaderboard_name):
+            for ranked in bot.ranking(entry.leaderboard_name, gpu):
+                if user_id is not None and ranked.user_id == user_id:
+                    return ranked.user_name
+    except KernelBotError:
+        # The id works, which is what was asked.
+        return None
     return None
