@@ -12,8 +12,9 @@ from mxsub.commands.options import api_url, as_json, print_json
 @api_url
 def register(provider: str, again: bool, no_browser: bool, api_url: str | None) -> None:
     """Log in with Discord or GitHub; the id that you get goes to ~/.popcorn.yaml once it works."""
-    from mxsub.submit.kernelbot import KernelBot, Patience, config_path, service_url
+    from mxsub.submit.kernelbot import KernelBot, Patience, service_url
     from mxsub.submit.kernelbot import register as register_with
+    from mxsub.submit.popcorn_config import config_path
 
     def show(url: str) -> None:
         click.echo(f"Log in here; the address is for you alone:\n{url}\nWaiting for the login, up to 10 minutes.")

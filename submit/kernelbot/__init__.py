@@ -26,7 +26,7 @@ from mxsub.submit.kernelbot.errors import (
     ServiceFault,
     Unreachable,
 )
-from mxsub.submit.kernelbot.identity import CliId, config_path, read_cli_id, write_cli_id
+from mxsub.submit.kernelbot.identity import CliId, read_cli_id, write_cli_id
 from mxsub.submit.kernelbot.registration import PROVIDERS, Provider, login_url, register
 from mxsub.submit.kernelbot.results import CompileResult, EvalResult, ProfileResult, RunResult, Streamed, SystemInfo
 from mxsub.submit.kernelbot.transport import Patience
@@ -64,7 +64,6 @@ __all__ = [
     "SystemInfo",
     "Task",
     "Unreachable",
-    "config_path",
     "login_url",
     "read_cli_id",
     "register",

@@ -9,8 +9,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from mxsub.submit.errors import EnvironmentProblem, UsageError
+from mxsub.submit.errors import UsageError
 from mxsub.submit.kernelbot.private_file import write_private
+from mxsub.submit.popcorn_config import config_path
 
 KEY = "cli_id"
 _MEND = "The file was left as it is: mend it, or move it away and register again."
@@ -35,14 +36,6 @@ class CliId:
 
     def __repr__(self) -> str:
         return f"CliId({self})"
-
-
-def config_path() -> Path:
-    """~/.popcorn.yaml; EnvironmentProblem where there is no home folder."""
-    try:
-        return Path.home() / ".popcorn.yaml"
-    except RuntimeError:
-        raise EnvironmentProblem("there is no home folder to keep the KernelBot id in", "Set HOME.") from None
 
 
 def read_cli_id(path: Path | None = None) -> CliId | None:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 from mxsub.submit.errors import ServiceError
-from mxsub.submit.history.codec import now
 from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.kernelbot import (
     BadAnswer,
@@ -16,7 +15,7 @@ from mxsub.submit.kernelbot import (
     ServiceFault,
     Unreachable,
 )
-from mxsub.submit.posting.observing import observe
+from mxsub.submit.posting.observing import observe, observe_deleted
 from mxsub.submit.posting.sending import RESUME, Desk
 
 # What passes by itself: the submission goes on without whoever follows it.
@@ -64,15 +63,7 @@ def ask(desk: Desk, record: SubmissionRecord) -> SubmissionRecord:
     try:
         detail = desk.bot.submission(record.remote_id)
     except NotFound:
-        return desk.history.submissions.update(
-            record.uid,
-            {"deleted": True},
-            state="finished",
-            verdict=record.verdict or "deleted",
-            sentence=record.sentence or "it was deleted from the service before its verdict was known",
-            finished=record.finished or now(),
-            deleted=now(),
-        )
+        return observe_deleted(desk.history, record)
     return observe(desk.history, record, detail, desk.pace)
 
 

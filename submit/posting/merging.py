@@ -1,11 +1,13 @@
 """What a service knows of the account's submissions, taken into the history: those made elsewhere, too."""
 
+import math
+import time
 from dataclasses import dataclass
 from uuid import uuid4
 
 from mxsub.submit.history.codec import now
 from mxsub.submit.history.submissions import SubmissionRecord
-from mxsub.submit.kernelbot import Forbidden, SubmissionEntry
+from mxsub.submit.kernelbot import Forbidden, SubmissionDetail, SubmissionEntry
 from mxsub.submit.posting.catching_up import catch_up
 from mxsub.submit.posting.following import ask
 from mxsub.submit.posting.sending import PAGE, Desk
@@ -13,19 +15,23 @@ from mxsub.submit.posting.sending import PAGE, Desk
 
 @dataclass(frozen=True)
 class Merged:
-    """new: made elsewhere, and not known before. news: known, and with news. gone: deleted elsewhere."""
+    """new: made elsewhere, and not known before. news: known, and with news. gone: deleted elsewhere. left: how many
+    of the new ones there was no time to ask about."""
 
     new: tuple[SubmissionRecord, ...]
     news: tuple[SubmissionRecord, ...]
     gone: tuple[SubmissionRecord, ...]
+    left: int
 
 
-def merge(desk: Desk, leaderboard: str, limit: int | None) -> Merged:
-    """Asks for the account's latest submissions to a leaderboard (None: for all of them), and for news of those that
-    have no verdict yet. Each that is new costs a question of its own, once.
+def merge(desk: Desk, leaderboard: str, limit: int | None, seconds: float = math.inf) -> Merged:
+    """Asks for the account's `limit` latest submissions to a leaderboard (None: for all of them), and for news of those
+    that have no verdict yet. Each that is new costs a question of its own, once; the newest are asked about first.
 
-    Raises KernelBotError where the service cannot be asked; what was answered before is kept.
+    seconds: what is not asked about by then is left for the next time. Raises KernelBotError where the service cannot
+    be asked; what was answered before is kept.
     """
+    ends = time.monotonic() + seconds
     news = catch_up(desk)
     known = {
         record.remote_id: record
@@ -33,39 +39,47 @@ def merge(desk: Desk, leaderboard: str, limit: int | None) -> Merged:
         if record.service == desk.bot.base_url and record.remote_id is not None
     }
     listed = _listed(desk, leaderboard, limit)
-    new = [add(desk, entry) for entry in listed if entry.id not in known]
-    return Merged(tuple(new), tuple(news), tuple(_gone(desk, leaderboard, listed, list(known.values()))))
+    unknown = [entry for entry in listed if entry.id not in known]
+    new: list[SubmissionRecord] = []
+    for entry in unknown:
+        if time.monotonic() > ends:
+            break
+        new.append(ask(desk, add(desk, entry)))
+    gone = _gone(desk, leaderboard, listed, list(known.values()))
+    return Merged(tuple(new), tuple(news), tuple(gone), len(unknown) - len(new))
 
 
-def add(desk: Desk, entry: SubmissionEntry) -> SubmissionRecord:
-    """Takes a submission that was made elsewhere into the history, with what the service tells of it."""
+def add(desk: Desk, made: SubmissionEntry | SubmissionDetail) -> SubmissionRecord:
+    """The record of a submission that was made elsewhere, before anything more is known of it."""
     record = SubmissionRecord(
         uid=uuid4().hex,
         sha256=None,
         service=desk.bot.base_url,
         account=desk.account,
-        leaderboard=entry.leaderboard_name,
-        gpu=entry.runs[0].gpu_type if entry.runs else None,
+        leaderboard=made.leaderboard_name,
+        gpu=None,
         mode=None,
-        file_name=entry.file_name,
+        file_name=made.file_name,
         recorded=now(),
         state="accepted",
-        remote_id=entry.id,
-        submitted=entry.submission_time,
+        remote_id=made.id,
+        submitted=made.submission_time,
     )
     desk.history.submissions.add([record])
-    (kept,) = desk.history.submissions.numbered(entry.id, desk.bot.base_url)
-    return ask(desk, kept)
+    # Another process may have added it first.
+    (kept,) = desk.history.submissions.numbered(made.id, desk.bot.base_url)
+    return kept
 
 
 def _listed(desk: Desk, leaderboard: str, limit: int | None) -> list[SubmissionEntry]:
     listed: list[SubmissionEntry] = []
-    while True:
+    while limit is None or len(listed) < limit:
         wanted = PAGE if limit is None else min(PAGE, limit - len(listed))
-        page = desk.bot.submissions(leaderboard, limit=wanted, offset=len(listed)) if wanted else []
+        page = desk.bot.submissions(leaderboard, limit=wanted, offset=len(listed))
         listed += page
-        if len(page) < PAGE:
-            return listed
+        if len(page) < wanted:
+            break
+    return listed
 
 
 def _gone(
@@ -73,12 +87,14 @@ def _gone(
 ) -> list[SubmissionRecord]:
     """Those that should be in the list and are not, and that the service does not know any more either."""
     numbers = {entry.id for entry in listed}
+    oldest = min(numbers, default=math.inf)
     missing = [
         record
         for record in known
         if (record.leaderboard, record.account, record.deleted) == (leaderboard, desk.account, None)
+        and record.remote_id is not None
+        and record.remote_id > oldest
         and record.remote_id not in numbers
-        and (record.remote_id or 0) > min(numbers, default=0)
     ]
     gone = []
     for record in missing:

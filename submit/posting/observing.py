@@ -62,6 +62,19 @@ def observe(
     return history.submissions.update(record.uid, facts, new, **cast(Changes, changed))
 
 
+def observe_deleted(history: History, record: SubmissionRecord) -> SubmissionRecord:
+    """Keeps that the service does not have a submission any more; all else that is known of it stays."""
+    return history.submissions.update(
+        record.uid,
+        {"deleted": True},
+        state="finished",
+        verdict=record.verdict or "deleted",
+        sentence=record.sentence or "it was deleted from the service before its verdict was known",
+        finished=record.finished or now(),
+        deleted=record.deleted or now(),
+    )
+
+
 def _judge(
     record: SubmissionRecord,
     detail: SubmissionDetail,
@@ -71,6 +84,8 @@ def _judge(
     pace: Pace,
 ) -> Judgement | None:
     settled = done_since is not None and (now() - done_since).total_seconds() >= pace.settle
+    # One that is first seen long after its end has settled before.
+    settled |= detail.seen_at - detail.submission_time > timedelta(seconds=pace.pending)
     return judge(record.mode, detail.job.status, error, detail.done, runs, settled=settled)
 
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from mxsub.submit.errors import UsageError
 from mxsub.submit.history.submissions import SubmissionRecord
-from mxsub.submit.kernelbot import SubmissionDetail, SubmissionEntry
 from mxsub.submit.posting.merging import add
 from mxsub.submit.posting.observing import observe
 from mxsub.submit.posting.sending import Desk
@@ -19,6 +18,24 @@ class Pulled:
     record: SubmissionRecord
     new: bool
 
+    @property
+    def sentence(self) -> str:
+        version = self.version
+        tags = f" ({', '.join(version.tags)})" if version.tags else ""
+        return (
+            f"#{self.record.remote_id}: {'version' if self.new else 'is the known version'} {version.sha256[:12]}{tags}, "
+            f"{len(version.text.encode()):,} bytes"
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "sha256": self.version.sha256,
+            "tags": list(self.version.tags),
+            "new": self.new,
+            "bytes": len(self.version.text.encode()),
+            "submission": self.record.to_dict(),
+        }
+
 
 def pull(desk: Desk, number: int, tag: str | None = None) -> Pulled:
     """Keeps a submission's text as a version and what the service tells of it.
@@ -28,10 +45,8 @@ def pull(desk: Desk, number: int, tag: str | None = None) -> Pulled:
     detail = desk.bot.submission(number)
     new = not desk.history.versions.has(detail.code)
     version = desk.history.versions.record(detail.code, origin="remote", tag=tag)
-    record = observe(desk.history, _known(desk, detail), detail, desk.pace)
-    if record.sha256 is None:
-        record = desk.history.submissions.update(record.uid, sha256=version.sha256)
-    return Pulled(version, record, new)
+    known = desk.history.submissions.numbered(number, desk.bot.base_url) or [add(desk, detail)]
+    return Pulled(version, observe(desk.history, known[0], detail, desk.pace), new)
 
 
 def number_of(text: str) -> int:
@@ -40,18 +55,3 @@ def number_of(text: str) -> int:
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > 18:
         raise UsageError(f"'{text}' is no number of a submission", "Write it as `mxsub log` shows it, e.g. 123.")
     return int(digits)
-
-
-def _known(desk: Desk, detail: SubmissionDetail) -> SubmissionRecord:
-    for record in desk.history.submissions.numbered(detail.id, desk.bot.base_url):
-        return record
-    return add(
-        desk,
-        SubmissionEntry(
-            id=detail.id,
-            leaderboard_name=detail.leaderboard_name,
-            file_name=detail.file_name,
-            submission_time=detail.submission_time,
-            done=detail.done,
-        ),
-    )

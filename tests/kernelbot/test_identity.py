@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mxsub.submit.errors import EnvironmentProblem, UsageError
-from mxsub.submit.kernelbot import CliId, config_path, read_cli_id, write_cli_id
+from mxsub.submit.kernelbot import CliId, read_cli_id, write_cli_id
+from mxsub.submit.popcorn_config import config_path
 
 SECRET = "a13f62d3-4416-453a-a130-88c568d39682"
 OLD = "00000000-1111-2222-3333-444444444444"
