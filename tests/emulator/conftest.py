@@ -1,5 +1,6 @@
 """Runs a few instructions on the emulator, around them the least that makes a kernel."""
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,9 @@ class Bench:
 @pytest.fixture
 def bench() -> Bench:
     return Bench()
+
+
+@pytest.fixture
+def random(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers of the test's own: the same in every run, whichever tests ran before."""
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))

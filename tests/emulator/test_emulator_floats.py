@@ -12,7 +12,6 @@ CORNERS = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.4e38, -3.4e38, 1e-38, TI
 A = np.array(CORNERS * 4, np.float32)
 B = np.repeat(np.array(CORNERS, np.float32), 4)
 C = np.array([1.0, -3.0, 0.0, 1e30] * 16, np.float32)
-RANDOM = np.random.default_rng(7)
 
 
 def same(got, want):
@@ -128,7 +127,7 @@ v_pk_mov_b32 v[24:25], v[10:11], v[12:13] op_sel:[1,0]"""
         same(got[:, 5], C)
 
 
-def test_division_sequence_divides_right(bench):
+def test_division_sequence_divides_right(bench, random):
     """The sequence that LLVM emits for a / b."""
     text = """v_div_scale_f32 v30, s[8:9], v11, v11, v10
 v_rcp_f32_e32 v31, v30
@@ -143,7 +142,7 @@ v_div_fmas_f32 v31, v34, v31, v33
 v_div_fixup_f32 v20, v31, v11, v10"""
     with np.errstate(all="ignore"):
         same(bench.compute(text, A, B), A / B)
-        numbers = RANDOM.integers(0, 2**32, (2, 64), dtype=np.uint32).view(np.float32)
+        numbers = random.integers(0, 2**32, (2, 64), dtype=np.uint32).view(np.float32)
         same(bench.compute(text, numbers[0], numbers[1]), numbers[0] / numbers[1])
 
 
@@ -180,8 +179,8 @@ def test_conversions_to_integers_saturate(bench):
     assert got[:8, 1].tolist() == unsigned
 
 
-def test_conversions_from_integers(bench):
-    words = RANDOM.integers(0, 2**32, 64, dtype=np.uint32)
+def test_conversions_from_integers(bench, random):
+    words = random.integers(0, 2**32, 64, dtype=np.uint32)
     text = "v_cvt_f32_u32_e32 v20, v10\nv_cvt_f32_i32_e32 v21, v10\nv_cvt_f32_ubyte2_e32 v22, v10"
     got = bench.compute(text, words, results=3)
     same(got[:, 0], words.astype(np.float32))
@@ -189,9 +188,9 @@ def test_conversions_from_integers(bench):
     same(got[:, 2], (words >> 16 & 255).astype(np.float32))
 
 
-def test_bf16_and_f16_round_as_torch_does(bench):
+def test_bf16_and_f16_round_as_torch_does(bench, random):
     edges = np.array([0x3F808000, 0x3F818000, 0x3F808001, 0x7F7FFFFF, 1, 0x80008000, 0x7F800000, 0xFF800000], np.uint32)
-    x = np.concatenate([edges, RANDOM.integers(0, 0x7F800000, 56, dtype=np.uint32)])
+    x = np.concatenate([edges, random.integers(0, 0x7F800000, 56, dtype=np.uint32)])
     text = "v_cvt_pk_bf16_f32 v20, v10, v11\nv_cvt_pk_f16_f32 v21, v10, v11\nv_cvt_f32_bf16_e32 v22, v20"
     got = bench.compute(text, x, x[::-1].copy(), results=3)
     number = torch.from_numpy(x.view(np.float32))
@@ -248,8 +247,8 @@ def test_fp4_conversion_writes_one_byte(bench):
     assert [hex(x) for x in got[0]] == ["0x112233c1", "0x1122c144", "0x11c13344", "0xc1223344"]
 
 
-def test_fp4_conversion_of_bf16_pairs(bench):
-    x = RANDOM.integers(0, 2**32, 64, dtype=np.uint32)
+def test_fp4_conversion_of_bf16_pairs(bench, random):
+    x = random.integers(0, 2**32, 64, dtype=np.uint32)
     scale = np.full(64, 1.0, np.float32)
     got = bench.compute("v_mov_b32_e32 v20, 0\nv_cvt_scalef32_pk_fp4_bf16 v20, v10, v11", x, scale)[:, 0]
     low, high = (x << 16).view(np.float32), (x & 0xFFFF0000).view(np.float32)

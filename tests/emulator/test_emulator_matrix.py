@@ -5,7 +5,6 @@ import pytest
 import torch
 
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
-RANDOM = np.random.default_rng(5)
 
 
 def output_place(size: int, register: int, lane: int) -> tuple[int, int]:
@@ -14,13 +13,23 @@ def output_place(size: int, register: int, lane: int) -> tuple[int, int]:
     return 4 * (register // 4 * groups + lane // size) + register % 4, lane % size
 
 
+def assert_sum(got, terms, adding):
+    """A sum of exact terms, in whatever order f32 added them: off by no more than the rounding of each addition."""
+    assert got == pytest.approx(sum(terms), rel=0, abs=adding * 2.0**-24 * sum(map(abs, terms)))
+
+
 @pytest.mark.parametrize(("size", "depth"), [(16, 128), (32, 64)])
 @pytest.mark.parametrize("bytes_picked", [(0, 0), (1, 2), (3, 1)])
-def test_scaled_fp4(bench, size, depth, bytes_picked):
-    """Lane l holds row (A) or column (B) l % size, k from 32 * (l // size) on, and the scale of its 32 values."""
+@pytest.mark.parametrize("exact", [True, False])
+def test_scaled_fp4(bench, random, size, depth, bytes_picked, exact):
+    """Lane l holds row (A) or column (B) l % size, k from 32 * (l // size) on, and the scale of its 32 values.
+
+    exact: the scales are so close together that f32 holds every sum of such terms.
+    """
     groups, registers = 64 // size, size * size // 64
-    a, b = (RANDOM.integers(0, 256, (64, 16), dtype=np.uint8) for _ in range(2))
-    scales = [RANDOM.integers(120, 134, (64, 4), dtype=np.uint8) for _ in range(2)]
+    a, b = (random.integers(0, 256, (64, 16), dtype=np.uint8) for _ in range(2))
+    lowest, above = (126, 129) if exact else (120, 134)
+    scales = [random.integers(lowest, above, (64, 4), dtype=np.uint8) for _ in range(2)]
     low = ",".join(str(byte & 1) for byte in bytes_picked)
     high = ",".join(str(byte >> 1) for byte in bytes_picked)
     last = 19 + registers
@@ -33,19 +42,19 @@ def test_scaled_fp4(bench, size, depth, bytes_picked):
     for lane in range(64):
         for register in range(registers):
             row, column = output_place(size, register, lane)
-            want = 0.0
+            terms = []
             for group in range(groups):
                 of_a, of_b = group * size + row, group * size + column
-                dot = sum(E2M1[x] * E2M1[y] for x, y in zip(codes_a[of_a], codes_b[of_b], strict=True))
                 scale_a = int(scales[0][of_a, bytes_picked[0]])
-                want += dot * 2.0 ** (scale_a - 127 + int(scales[1][of_b, bytes_picked[1]]) - 127)
-            assert got[lane, register] == pytest.approx(want, rel=1e-5, abs=1e-4)
+                scale = 2.0 ** (scale_a - 127 + int(scales[1][of_b, bytes_picked[1]]) - 127)
+                terms += [E2M1[x] * E2M1[y] * scale for x, y in zip(codes_a[of_a], codes_b[of_b], strict=True)]
+            assert_sum(got[lane, register], terms, 0 if exact else depth)
 
 
-def test_scaled_fp4_adds_in_place(bench):
+def test_scaled_fp4_adds_in_place(bench, random):
     """C is the destination itself, and A's scale the largest there is short of NaN."""
     ones = np.full((64, 16), 0x22, np.uint8)  # 1.0 everywhere
-    addend = RANDOM.normal(size=(64, 4)).astype(np.float32)
+    addend = random.normal(size=(64, 4)).astype(np.float32)
     scale_a, scale_b = np.full(64, 254, np.uint32), np.full(64, 0, np.uint32)
     text = """v_mov_b32_e32 v20, v18
 v_mov_b32_e32 v21, v19
@@ -69,11 +78,11 @@ def test_scale_of_nan(bench):
 
 @pytest.mark.parametrize("form", ["bf16", "f16"])
 @pytest.mark.parametrize(("size", "depth"), [(16, 16), (16, 32), (32, 8), (32, 16)])
-def test_halves(bench, size, depth, form):
+def test_halves(bench, random, size, depth, form):
     per_lane, registers = size * depth // 64, size * size // 64
     words = per_lane // 2
     dtype = torch.bfloat16 if form == "bf16" else torch.float16
-    a, b = (torch.from_numpy(RANDOM.integers(-8, 9, (64, per_lane)) / 4).to(dtype) for _ in range(2))
+    a, b = (torch.from_numpy(random.integers(-8, 9, (64, per_lane)) / 4).to(dtype) for _ in range(2))
     name = f"v_mfma_f32_{size}x{size}x{depth}_{form}" + ("_1k" if form == "bf16" and per_lane == 4 else "")
     text = f"{name} v[20:{19 + registers}], v[10:{9 + words}], v[{10 + words}:{9 + 2 * words}], 1.0"
     bits = [x.view(torch.int16).numpy().view(np.uint32) for x in (a, b)]
@@ -88,9 +97,9 @@ def test_halves(bench, size, depth, form):
 
 
 @pytest.mark.parametrize("picked", [None, 0, 5])
-def test_sixteen_blocks(bench, picked):
+def test_sixteen_blocks(bench, random, picked):
     """16 products of 4 x 4; cbsz:4 gives A's block abid to all of them."""
-    a, b = (RANDOM.integers(-8, 9, (16, 4, 4)).astype(np.float32) for _ in range(2))  # block, row, k
+    a, b = (random.integers(-8, 9, (16, 4, 4)).astype(np.float32) for _ in range(2))  # block, row, k
     bits = [(x.view(np.uint32) >> 16).astype(np.uint16).reshape(64, 4).view(np.uint32) for x in (a, b)]
     modifiers = "" if picked is None else f" cbsz:4 abid:{picked}"
     text = f"v_mfma_f32_4x4x4_16b_bf16 v[20:23], v[10:11], v[12:13], 0{modifiers}"
@@ -101,9 +110,9 @@ def test_sixteen_blocks(bench, picked):
 
 
 @pytest.mark.parametrize(("a_form", "b_form"), [("fp8", "fp8"), ("bf8", "fp8"), ("fp8", "bf8")])
-def test_eight_bit_floats(bench, a_form, b_form):
+def test_eight_bit_floats(bench, random, a_form, b_form):
     kinds = {"fp8": torch.float8_e4m3fn, "bf8": torch.float8_e5m2}
-    values = [torch.from_numpy(RANDOM.integers(-8, 9, (64, 8)) / 4).to(kinds[form]) for form in (a_form, b_form)]
+    values = [torch.from_numpy(random.integers(-8, 9, (64, 8)) / 4).to(kinds[form]) for form in (a_form, b_form)]
     text = f"v_mfma_f32_16x16x32_{a_form}_{b_form} v[20:23], v[10:11], v[12:13], 0"
     got = bench.compute(text, *(v.view(torch.uint8).numpy().view(np.uint32) for v in values), results=4).view(
         np.float32
@@ -140,9 +149,9 @@ def test_no_warning_with_all_lanes_on(bench):
 
 
 @pytest.mark.parametrize("shared", ["a", "b", "both", "neither"])
-def test_waves_that_share_a_matrix(bench, shared):
+def test_waves_that_share_a_matrix(bench, random, shared):
     """16 waves, whose A, B or both have two distinct values only."""
-    tiles = {name: RANDOM.integers(-8, 9, (16, 16, 32)).astype(np.float32) for name in "ab"}
+    tiles = {name: random.integers(-8, 9, (16, 16, 32)).astype(np.float32) for name in "ab"}
     for name in tiles:
         if shared in (name, "both"):
             tiles[name] = tiles[name][np.arange(16) // 3 % 2]

@@ -221,11 +221,11 @@ global_load_dword v21, v6, s[4:5]"""
     np.testing.assert_array_equal(got[:, 1], function(x[:, 0].copy(), x[:, 1].copy()))
 
 
-def test_float_atomics(bench):
+def test_float_atomics(bench, random):
     text = """v_lshlrev_b32_e32 v6, 3, v0
 global_atomic_add_f32 v6, v11, s[4:5]
 global_load_dword v20, v6, s[4:5]"""
-    x = np.random.default_rng(2).normal(size=(64, 2)).astype(np.float32)
+    x = random.normal(size=(64, 2)).astype(np.float32)
     np.testing.assert_array_equal(bench.compute(text, x)[:, 0].view(np.float32), x[:, 0] + x[:, 1])
     ones = np.full((64, 2), 0x3F803F80, np.uint32)  # bf16 1.0 twice
     got = bench.compute(text.replace("add_f32", "pk_add_bf16"), ones)
