@@ -1,8 +1,10 @@
 """A case of a task, and the line that it is in a case file and in an evaluator's results."""
 
+import re
 from typing import Any
 
 Case = dict[str, int | bool | str]
+_INTEGER = re.compile(r"-?[0-9]{1,40}")
 
 
 def case_line(case: Case) -> str:
@@ -18,7 +20,5 @@ def parse_case(line: str) -> dict[str, Any]:
     for part in line.split(";"):
         key, _, value = (piece.strip() for piece in part.partition(":"))
         if key:
-            case[key] = (
-                int(value) if value.lstrip("-").isdecimal() else {"true": True, "false": False}.get(value, value)
-            )
+            case[key] = int(value) if _INTEGER.fullmatch(value) else {"true": True, "false": False}.get(value, value)
     return case

@@ -1,7 +1,6 @@
 """What a run of an evaluator gives, and how its result lines are read."""
 
 import base64
-import binascii
 import math
 import re
 from collections.abc import Mapping
@@ -12,9 +11,11 @@ from mxsub.submit.harness.case import parse_case
 from mxsub.submit.harness.device import Device
 
 Outcome = Literal["passed", "failed", "crashed", "timed out", "exited"]
-FIGURES = {"runs", "mean", "std", "err", "best", "worst"}
-_EQUAL = re.compile(r"bit-equal: (\d+)/(\d+)")
-_RATIO = re.compile(r"error over tolerance: ([\d.]+|nan|inf)")
+# Times, and the spread between them, which may be none.
+_TIMES, _SPREADS = ("mean", "best", "worst"), ("std", "err")
+_FIGURES = {"runs", *_TIMES, *_SPREADS}
+_EQUAL = re.compile(r"bit-equal: (\d{1,18})/(\d{1,18})(?!\d)")
+_RATIO = re.compile(r"error over tolerance: (\d+(?:\.\d+)?|nan|inf)")
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Timing:
 class CaseResult:
     """One case.
 
-    status: "pass", "fail", or "" where the run ended before it was known.
+    status: "pass", "fail", or "" where the run ended before it was known. timing: None for a case without figures, or
+    with such as cannot be times.
     matched: (elements equal to the last bit, all elements); margin: the largest error as a share of its
     tolerance; both None where the task's checker does not say. report: the profiler's table, in profile mode.
     """
@@ -155,27 +157,39 @@ def case_results(results: Mapping[str, str], mode: str) -> tuple[CaseResult, ...
 
 
 def _case(own: Mapping[str, str]) -> CaseResult:
-    timing = None
-    if own.keys() >= FIGURES:
-        timing = Timing(int(own["runs"]), *(float(own[name]) for name in ("mean", "std", "err", "best", "worst")))
     message = own.get("message", "")
     equal, ratio = _EQUAL.search(message), _RATIO.search(message)
-    done = timing is not None or "report" in own
+    done = own.keys() >= _FIGURES or "report" in own
     return CaseResult(
         spec=parse_case(own["spec"]),
         status=own.get("status", "pass" if done else ""),
         error=own.get("error", "").replace("\\n", "\n"),
         message=message.replace("\\n", "\n"),
-        timing=timing,
+        timing=_timing(own),
         matched=(int(equal[1]), int(equal[2])) if equal else None,
         margin=float(ratio[1]) if ratio else None,
         report=_decoded(own.get("report", "")),
     )
 
 
+def _timing(own: Mapping[str, str]) -> Timing | None:
+    """A case's figures; None where one is missing, or is none that a clock gives: they may come from a service."""
+    try:
+        runs, values = int(own["runs"]), {name: float(own[name]) for name in (*_TIMES, *_SPREADS)}
+    except (KeyError, ValueError):
+        return None
+    likely = (
+        runs > 0
+        and all(math.isfinite(value) for value in values.values())
+        and all(values[name] > 0 for name in _TIMES)
+        and all(values[name] >= 0 for name in _SPREADS)
+    )
+    return Timing(runs, **values) if likely else None
+
+
 def _decoded(report: str) -> str:
     """A profiler's table: base64 with + and * for its last two digits."""
     try:
         return base64.b64decode(report, b"+*", validate=True).decode("utf-8", "replace")
-    except binascii.Error:
+    except ValueError:  # no base64, or not ASCII
         return report

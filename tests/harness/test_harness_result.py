@@ -67,6 +67,61 @@ def test_benchmark_mode_and_its_score() -> None:
     assert json.loads(json.dumps(run.to_dict()))["cases"][1]["timing"]["mean"] == 2000.0
 
 
+# What a service may send in place of a figure; None: nothing.
+NO_RUNS = ["0", "-3", "4.0", "many", "", None, "nan", "9" * 5000]
+NO_TIMES = ["nan", "NaN", "inf", "-inf", "-5.0", "0", "fast", "", None, "1e999", "5 us"]
+NO_SPREADS = ["nan", "inf", "-1e-9", "wide", "", None]
+UNREADABLE = [
+    *(("runs", value) for value in NO_RUNS),
+    *((name, value) for name in ("mean", "best", "worst") for value in NO_TIMES),
+    *((name, value) for name in ("std", "err") for value in NO_SPREADS),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), UNREADABLE)
+def test_a_case_whose_figures_cannot_be_read_is_not_timed(name: str, value: str | None) -> None:
+    lines = parse_results(benchmark_lines(0, 8000) + benchmark_lines(1, 2000))
+    key = f"benchmark.0.{name}"
+    lines = {other: line for other, line in lines.items() if other != key} | ({} if value is None else {key: value})
+    first, second = case_results(lines, "benchmark")
+    # The evaluator was done with it, where it wrote all of its lines.
+    assert (first.timing, first.status) == (None, "" if value is None else "pass")
+    assert second.timing == Timing(4, 2000.0, 2.0, 1.0, 5.0, 9000.0)
+    run = Run("benchmark", HARDWARE, "passed", "", (first, second), 2, 0, "", 1.0, "", "")
+    assert run.geometric_mean is None
+
+
+def test_times_without_a_spread_are_times() -> None:
+    lines = parse_results(benchmark_lines(0, 8000)) | {"benchmark.0.std": "0.0", "benchmark.0.err": "0"}
+    (case,) = case_results(lines, "benchmark")
+    assert case.timing == Timing(4, 8000.0, 0.0, 0.0, 5.0, 9000.0)
+
+
+@pytest.mark.parametrize(
+    ("message", "matched", "margin"),
+    [
+        ("bit-equal: 3/4; error over tolerance: 0.25", (3, 4), 0.25),
+        ("bit-equal: /4; error over tolerance: .", None, None),
+        (f"bit-equal: {'9' * 5000}/4; error over tolerance: 1.2.3", None, 1.2),
+        ("error over tolerance: inf", None, float("inf")),
+    ],
+)
+def test_what_a_checker_says(message: str, matched: tuple[int, int] | None, margin: float | None) -> None:
+    (case,) = case_results({"test.0.spec": "m: 1", "test.0.message": message}, "test")
+    assert (case.matched, case.margin) == (matched, margin)
+
+
+def test_a_spec_with_odd_values() -> None:
+    (case,) = case_results({"test.0.spec": f"m: --5; n: -; k: ²; seed: {2**64}; a: {'9' * 5000}; b: true; :"}, "test")
+    assert case.spec == {"m": "--5", "n": "-", "k": "²", "seed": 2**64, "a": "9" * 5000, "b": True}
+
+
+def test_a_report_that_is_no_base64_is_shown_as_it_is() -> None:
+    for report in ("é", "====", "a b"):
+        (case,) = case_results({"benchmark.0.spec": "m: 1", "benchmark.0.report": report}, "profile")
+        assert case.report == report
+
+
 def test_no_score_where_a_case_is_missing() -> None:
     cases = case_results(parse_results(benchmark_lines(0, 8000)), "leaderboard")
     device = Device("MI355X", "virtual", "")

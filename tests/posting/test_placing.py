@@ -1,6 +1,7 @@
 """A place in the ranking, and times that are the same whatever the order of a spec's keys."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from mxsub.submit.kernelbot import RankingEntry
 from mxsub.submit.listing.shape_comparison import compare_shapes
 from mxsub.submit.posting.placing import place_of
 from mxsub.submit.posting.submitting import find_place
-from mxsub.submit.scores import shape_times
+from mxsub.submit.scores import mean_of, shape_times
 from tests.fake_kernelbot import FakeKernelBot
 from tests.posting_desk import BOARD, TEXT, TestDesk
 
@@ -126,3 +127,18 @@ def test_the_order_of_a_specs_keys_does_not_matter(desk: TestDesk) -> None:
     assert compared.previous is not None
     assert compared.previous.times == compared.times
     assert compared.aiter_mean == pytest.approx(11.50, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["runs", "mean", "best", "worst", "err", "std"])
+@pytest.mark.parametrize("value", ["NaN", "inf", "-1", "fast", "", None])
+def test_a_case_whose_figures_cannot_be_read_was_not_timed(desk: TestDesk, name: str, value: str | None) -> None:
+    record = desk.carry_out(desk.begin("benchmark")).record
+    (run,) = desk.history.submissions.results(record.uid)
+    key = f"benchmark.1.{name}"
+    lines = {other: line for other, line in (run.result or {}).items() if other != key}
+    spoiled = replace(run, result=lines if value is None else lines | {key: value})
+    times = shape_times([spoiled])
+    assert list(times) == [shape for shape in AITER_TIMES[BOARD] if shape != "16x2112x7168"]
+    assert times == {shape: time for shape, time in shape_times([run]).items() if shape != "16x2112x7168"}
+    # A mean of some of the shapes would look like one of all.
+    assert (mean_of([run]), mean_of([spoiled])) == (record.geometric_mean, None)
