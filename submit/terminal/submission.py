@@ -11,19 +11,18 @@ from mxsub.submit.terminal.shapes import show_shapes
 
 
 def show_submitted(history: History, submitted: Submitted) -> None:
-    """The table of its times, its place, and the verdict."""
+    """The table of its times, its place, and the verdict; of one that is not followed, that it is handed in."""
     out, record = console(), submitted.record
     _show_profile(out, submitted)
     show_shapes(out, compare_shapes(history, record))
     _show_place(out, submitted)
     number = f"#{record.remote_id}" if record.remote_id is not None else record.file_name
-    where = f"{record.leaderboard} on {record.gpu}"
+    what = f"{number}: {record.mode} on {record.leaderboard} on {record.gpu}"
+    if record.unfinished:
+        say(out, f"{what}: handed in; `mxsub log` has the verdict later", style="yellow")
+        return
     mean = f"; geometric mean {record.geometric_mean:.3f} us" if record.geometric_mean else ""
-    say(
-        out,
-        f"{number}: {record.mode} on {where}: {record.verdict}{mean}",
-        style="bold green" if record.verdict == "passed" else "bold red",
-    )
+    say(out, f"{what}: {record.verdict}{mean}", style="bold green" if record.verdict == "passed" else "bold red")
     if record.verdict != "passed" and record.sentence:
         say(out, one_line(record.sentence), style="red")
 

@@ -195,6 +195,20 @@ def test_no_wait_leaves_it_to_resume(ada: Contestant, bot: FakeKernelBot) -> Non
     assert posts(bot) == [f"/submission/{BOARD}/{GPU}/benchmark"]
 
 
+def test_no_wait_says_where_the_verdict_will_be(tmp_path: Path) -> None:
+    with FakeKernelBot(run_seconds=60.0) as bot:
+        ada = Contestant(tmp_path, bot)
+        file = ada.write(ACCEPTED, "benchmark")
+        words = f"#1: benchmark on {BOARD} on {GPU}: handed in; `mxsub log` has the verdict later"
+        done = ada.run("submit", file, "--mode", "benchmark", "--no-wait", *POLL)
+        assert (done.exit_code, done.stdout, done.stderr) == (0, f"{words}\n", "")
+        # Once more, as of one that was handed in before; and where somebody watches, in no colour of a failure.
+        watched = ada.at_terminal("submit", file, "--mode", "benchmark", "--no-wait", *POLL)
+        assert watched.wait() == 0
+        assert f"\x1b[33m{words}\x1b[0m" in watched.shown
+        assert len(bot.rows) == 1
+
+
 def test_no_wait_of_a_profile_has_its_verdict(ada: Contestant, bot: FakeKernelBot) -> None:
     done = ada.run("submit", ada.write(ACCEPTED, "profile"), "--mode", "profile", "--no-wait", "--json", *POLL)
     assert done.exit_code == 0
