@@ -4,6 +4,7 @@ versions     every text, by its hash, with its tags and where it came from
 lints        what lint said of a version
 runs         runs of the task's evaluator on this machine
 submissions  what was sent to a service, each recorded before it left, with all that the service answered
+sweeps       configs tried on a service, a submission each
 exchange     all of it as JSON lines, out and in
 file         the SQLite file: WAL, transactions, migrations; safe for several mxsub processes at once
 """

@@ -9,6 +9,7 @@ from mxsub.submit.history.file import HistoryFile
 from mxsub.submit.history.lints import Lints
 from mxsub.submit.history.runs import Runs
 from mxsub.submit.history.submissions import Submissions
+from mxsub.submit.history.sweeps import Sweeps
 from mxsub.submit.history.versions import Versions
 from mxsub.submit.project_folder import project_folder
 
@@ -28,6 +29,7 @@ class History:
         self.lints = Lints(file)
         self.runs = Runs(file)
         self.submissions = Submissions(file)
+        self.sweeps = Sweeps(file)
 
     @classmethod
     def open(cls, folder: Path) -> Self:

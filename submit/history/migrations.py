@@ -146,4 +146,38 @@ _RUNS_AND_SUBMISSIONS = (
     "CREATE INDEX events_by_submission ON events (submission)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_VERSIONS, _RUNS_AND_SUBMISSIONS)
+_SWEEPS = (
+    # Many configs tried on a service. baseline: the config of each shape when it began; left_out: the candidates that
+    # could not be built, and why. stopped: NULL while it may go on.
+    """
+    CREATE TABLE sweeps (
+        uid TEXT PRIMARY KEY,
+        begun TEXT NOT NULL,
+        service TEXT NOT NULL,
+        account TEXT NOT NULL,
+        leaderboard TEXT NOT NULL,
+        gpu TEXT NOT NULL,
+        variant TEXT NOT NULL,
+        wanted TEXT NOT NULL,
+        baseline TEXT NOT NULL,
+        left_out TEXT NOT NULL,
+        stopped TEXT
+    )
+    """,
+    "CREATE INDEX sweeps_by_time ON sweeps (begun)",
+    # A sweep's submissions in the order they are made. candidates: by shape, what differs from the baseline.
+    # submission: the uid that its attempt has, from the start, or will have.
+    """
+    CREATE TABLE trials (
+        sweep TEXT NOT NULL REFERENCES sweeps (uid),
+        position INTEGER NOT NULL,
+        sha256 TEXT NOT NULL REFERENCES versions (sha256),
+        candidates TEXT NOT NULL,
+        submission TEXT NOT NULL UNIQUE,
+        PRIMARY KEY (sweep, position)
+    )
+    """,
+    "CREATE INDEX trials_by_version ON trials (sha256)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_VERSIONS, _RUNS_AND_SUBMISSIONS, _SWEEPS)
