@@ -19,10 +19,10 @@ class YamlFile:
     """One parsed YAML file.
 
     data: its content as ruamel.yaml's mappings and sequences.
-    Raises UsageError where the file cannot be read or is no YAML mapping.
+    Raises UsageError where the file cannot be read, or is no YAML mapping (or list, where a list is wanted).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, a_list: bool = False) -> None:
         self.path, self.shown = path, shown(path)
         try:
             text = path.read_bytes().decode("utf-8")
@@ -41,8 +41,8 @@ class YamlFile:
             raise UsageError(f"{where}: {problem}", "Indent with blanks." if tab else "") from None
         except YAMLError as error:
             raise UsageError(f"{self.shown}: is no valid YAML: {' '.join(str(error).split())}") from None
-        if not isinstance(self.data, CommentedMap):
-            raise UsageError(f"{self.shown}:1:1: a mapping of keys to values is needed here")
+        if not isinstance(self.data, CommentedSeq if a_list else CommentedMap):
+            raise UsageError(f"{self.shown}:1:1: a {'list' if a_list else 'mapping of keys to values'} is needed here")
 
     def where(self, place: Place, *, key: bool = False) -> str:
         """`file:line:col` of the value at a path of keys and indices, or of its key.

@@ -1,1 +1,9 @@
-"""Many configs tried on the service, one submission each, within its rate limits."""
+"""Many configs tried on the service, one submission each, within its rate limits.
+
+knobs         what to try, from `KNOB=V1,V2` or a file
+planning      which submissions that takes: the i-th has the i-th candidate of every shape
+gatekeeping   what each text has to have passed before the first leaves
+carrying_out  hands in and follows, one after the other, from wherever an earlier process ended
+outcome       what it came to: the best config of each shape
+writing       puts those into configs.yaml
+"""
