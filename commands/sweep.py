@@ -125,20 +125,23 @@ def show(named: str | None, folder: Path, as_json: bool) -> None:
 @sweep.command()
 @sweep_argument
 @project_folder
-def stop(named: str | None, folder: Path) -> None:
+@as_json
+def stop(named: str | None, folder: Path, as_json: bool) -> None:
     """Hand in no more of a sweep, here or in another terminal; `resume` goes on with it."""
     from mxsub.submit.history import History
     from mxsub.submit.history.codec import now
 
     outcome = _outcome(named, folder)
-    label = outcome.sweep.label
-    if outcome.state != "open":
-        click.echo(f"sweep {label}: {outcome.state} already")
+    if outcome.state == "open":
+        with History.around(folder) as history:
+            history.sweeps.set_stopped(outcome.sweep.uid, now())
+        outcome = _outcome(outcome.sweep.uid, folder)
+    if as_json:
+        print_json(outcome.summary())
         return
-    with History.around(folder) as history:
-        history.sweeps.set_stopped(outcome.sweep.uid, now())
     under_way = " and one is under way" if any(trial.state == "under way" for trial in outcome.trials) else ""
-    click.echo(f"sweep {label}: stopped; {outcome.done} of {len(outcome.trials)} have a verdict{under_way}")
+    done = f"{outcome.done} of {len(outcome.trials)} submissions have a verdict{under_way}"
+    click.echo(f"sweep {outcome.sweep.label}: {outcome.state}; {done}")
 
 
 @sweep.command()

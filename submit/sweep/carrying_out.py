@@ -58,7 +58,10 @@ def attempt_of(history: History, trial: Trial) -> SubmissionRecord | None:
 
 
 def to_do(history: History, sweep: SweepRecord) -> list[Trial]:
-    """The trials without a verdict, in order."""
+    """The trials without a verdict, in order; none where the baseline did not pass, as nothing compares with it."""
+    baseline = attempt_of(history, sweep.trials[0])
+    if baseline is not None and not baseline.unfinished and baseline.verdict != "passed":
+        return []
     found = []
     for trial in sweep.trials:
         record = attempt_of(history, trial)
@@ -94,9 +97,8 @@ def carry_out(
 
     Raises ServiceError where the service refuses one or cannot be asked; `mxsub sweep resume` goes on.
     """
-    left = to_do(desk.history, sweep)
     begun = 0
-    while left:
+    while left := to_do(desk.history, sweep):
         trial = left[0]
         known = attempt_of(desk.history, trial)
         if known is None or known.state == "recorded":
@@ -105,7 +107,6 @@ def carry_out(
             begun += 1
         on_trial(trial)
         see_through(desk, hand_in(desk, _begun(desk, sweep, trial), wait), on_news)
-        del left[0]
     return len(left)
 
 

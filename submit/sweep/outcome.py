@@ -11,9 +11,10 @@ from mxsub.submit.history.submissions import ResultRecord, SubmissionRecord
 from mxsub.submit.history.sweeps import SweepRecord, Trial, Values
 from mxsub.submit.listing.shape_comparison import change_percent
 from mxsub.submit.scores import ShapeTime, geometric_mean, shape_times, within_noise
-from mxsub.submit.sweep.carrying_out import attempt_of
+from mxsub.submit.sweep.carrying_out import NOT_ITS_FAULT, attempt_of
 
 State = Literal["waiting", "under way", "measured", "failed"]
+SweepState = Literal["open", "stopped", "failed", "finished"]
 
 
 @dataclass(frozen=True)
@@ -102,11 +103,18 @@ class SweepOutcome:
         return all(trial.state != "failed" for trial in self.trials)
 
     @property
-    def state(self) -> str:
-        """Finished, stopped, or open: to go on."""
+    def state(self) -> SweepState:
+        """failed: the baseline did not pass, so that nothing more is submitted. open: to go on."""
         if self.done == len(self.trials):
             return "finished"
+        if self.trials[0].state == "failed":
+            return "failed"
         return "stopped" if self.sweep.stopped else "open"
+
+    @property
+    def repeatable(self) -> bool:
+        """A submission ended in a way that says nothing about its configs, so that it may be made again."""
+        return any(trial.record and trial.record.verdict in NOT_ITS_FAULT for trial in self.trials)
 
     @property
     def projected_change(self) -> float | None:

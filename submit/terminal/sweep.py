@@ -57,10 +57,8 @@ def show_outcome(outcome: SweepOutcome) -> None:
     _show_means(out, outcome)
     sweep, of = outcome.sweep, len(outcome.trials)
     say(out, f"sweep {sweep.label}: {outcome.state}, {outcome.done} of {of} submissions have a verdict", style="bold")
-    if outcome.state != "finished":
-        say(out, f"`mxsub sweep resume {sweep.label}` goes on with it", style="dim")
-    elif any(shape.best for shape in outcome.shapes):
-        say(out, f"`mxsub sweep write {sweep.label}` puts the best configs into configs.yaml", style="dim")
+    for hint in _next_steps(outcome):
+        say(out, hint, style="dim")
 
 
 def show_list(outcomes: Sequence[SweepOutcome]) -> None:
@@ -95,6 +93,18 @@ def trial_words(trial: Trial, of: int) -> str:
         f"{words} for {shapes[0] if len(shapes) == 1 else f'{len(shapes)} shapes'}" for words, shapes in kinds.items()
     ]
     return f"submission {trial.position + 1} of {of}: {'; '.join(parts) or 'the baseline'}"
+
+
+def _next_steps(outcome: SweepOutcome) -> list[str]:
+    label = outcome.sweep.label
+    steps = []
+    if outcome.state in ("open", "stopped"):
+        steps.append(f"`mxsub sweep resume {label}` goes on with it")
+    if outcome.repeatable:
+        steps.append(f"`mxsub sweep resume {label} --again` makes again what the service refused, lost or did not run")
+    if any(shape.best for shape in outcome.shapes):
+        steps.append(f"`mxsub sweep write {label}` puts the best configs into configs.yaml")
+    return steps
 
 
 def _show_shape(out: Console, shape: ShapeOutcome) -> None:
