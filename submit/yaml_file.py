@@ -35,7 +35,7 @@ class YamlFile:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             where = f"{self.shown}:{mark.line + 1}:{mark.column + 1}" if mark else self.shown
-            tab = mark is not None and "\t" in text.splitlines()[mark.line][: mark.column + 1]
+            tab = mark is not None and "\t" in [*text.splitlines(), ""][mark.line][: mark.column + 1]
             said = " ".join(str(error.problem or error.context or "").split())
             problem = "a tab, which YAML does not allow here" if tab else f"is no valid YAML: {said}"
             raise UsageError(f"{where}: {problem}", "Indent with blanks." if tab else "") from None

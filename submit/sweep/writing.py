@@ -59,13 +59,13 @@ def write_best(folder: Path, outcome: SweepOutcome) -> Written:
         return Written(shown(path), best, ())
     _check_unchanged(project, outcome, best)
     data = read_bytes(path)
-    old = data.decode()
+    old = data.decode().replace("\r\n", "\n")
     yaml = _keeping_layout(old)
     content = yaml.load(old)
     for shape, values in best.items():
         _set(content, project, outcome.sweep.variant, shape, values)
-    new = _dumped(yaml, content, old)
-    _replace(path, new, data)
+    new = _dumped(yaml, content)
+    _replace(path, new.replace("\n", "\r\n") if b"\r\n" in data else new, data)
     diff = difflib.unified_diff(old.splitlines(), new.splitlines(), shown(path), shown(path), lineterm="")
     return Written(shown(path), best, tuple(diff))
 
@@ -136,7 +136,7 @@ def _keeping_layout(text: str) -> YAML:
     """A YAML that writes the file's own indentation: the one of those in use that changes the fewest lines."""
 
     def changed(yaml: YAML) -> int:
-        pairs = zip(text.splitlines(), _dumped(yaml, yaml.load(text), text).splitlines(), strict=False)
+        pairs = zip(text.splitlines(), _dumped(yaml, yaml.load(text)).splitlines(), strict=False)
         return sum(a != b for a, b in pairs)
 
     return min((_yaml(sequence, offset) for sequence, offset in _INDENTS), key=changed)
@@ -150,11 +150,10 @@ def _yaml(sequence: int, offset: int) -> YAML:
     return yaml
 
 
-def _dumped(yaml: YAML, content: Any, old: str) -> str:
-    """As text, with the line ends of the old one."""
+def _dumped(yaml: YAML, content: Any) -> str:
     out = io.StringIO()
     yaml.dump(content, out)
-    return out.getvalue().replace("\n", "\r\n") if "\r\n" in old else out.getvalue()
+    return out.getvalue()
 
 
 def _replace(path: Path, text: str, expected: bytes) -> None:
