@@ -1,24 +1,37 @@
-"""Finds the two versions of a diff: files, tags or hashes."""
+"""Two versions side by side: what changed, and what came of it."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from mxsub.submit.diff import Difference, diff
-from mxsub.submit.errors import UsageError
 from mxsub.submit.history import History
-from mxsub.submit.project_folder import FILE_NAME
-from mxsub.submit.source import project_or_none
-from mxsub.submit.version import Version
+from mxsub.submit.listing.result_comparison import ResultComparison, compare_results
+from mxsub.submit.reference import submission_of, version_of
 
 
-def compare(a: str, b: str, folder: Path, context: int) -> Difference:
-    """What changed between two versions, each a file, or a tag or hash of the project's history."""
-    return diff(_version(a, folder), _version(b, folder), context)
+@dataclass(frozen=True)
+class Comparison:
+    """results: None where there is no history to have any."""
+
+    difference: Difference
+    results: ResultComparison | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {**self.difference.to_dict(), "results": self.results and self.results.to_dict()}
 
 
-def _version(reference: str, folder: Path) -> Version:
-    if Path(reference).is_file():
-        return Version.of_file(Path(reference))
-    project = project_or_none(folder)
-    if project is None:
-        raise UsageError(f"there is no file '{reference}', and no {FILE_NAME} whose history could know it")
-    return History.open(project.folder).versions.find(reference)
+def compare(a: str, b: str, folder: Path, context: int) -> Comparison:
+    """What changed between two versions, each a file, or a tag, submission number or hash of the project's history; and
+    the results of each, for a number those of that submission.
+
+    Raises UsageError where there is no such version.
+    """
+    difference = diff(version_of(a, folder), version_of(b, folder), context)
+    history = History.around_or_none(folder)
+    if history is None:
+        return Comparison(difference, None)
+    with history:
+        named = submission_of(a, history), submission_of(b, history)
+        return Comparison(
+            difference, compare_results(history, (difference.old.sha256, difference.new.sha256), named)
+        )

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from mxsub.submit.errors import UsageError, read_bytes, shown
 from mxsub.submit.history import History
+from mxsub.submit.history.submissions import SubmissionRecord
+from mxsub.submit.history.versions import LONGEST_NUMBER
 from mxsub.submit.project_folder import FILE_NAME
 from mxsub.submit.version import Version
 
@@ -28,6 +30,21 @@ def text_of(reference: str, folder: Path) -> Named:
         return Named(shown(path), path.name, read_bytes(path))
     version = version_of(reference, folder)
     return Named(reference, f"{version.label.removeprefix('#')}.py", version.text.encode())
+
+
+def submission_of(reference: str, history: History) -> SubmissionRecord | None:
+    """The submission that a reference names by its number; None where it is a file, a tag or a hash.
+
+    Raises UsageError for a number that several services have given.
+    """
+    number = reference.removeprefix("#")
+    if Path(reference).exists() or not (number.isascii() and number.isdecimal()) or len(number) > LONGEST_NUMBER:
+        return None
+    found = history.submissions.numbered(int(number))
+    if len(found) > 1:
+        services = ", ".join(record.service for record in found)
+        raise UsageError(f"#{number} is a submission of {len(found)} services: {services}", "Name it by its hash.")
+    return found[0] if found else None
 
 
 def version_of(reference: str, folder: Path) -> Version:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mxsub.submit.harness.result import case_results
+from mxsub.submit.harness.result import CaseResult, Timing, case_results
 from mxsub.submit.history.submissions import ResultRecord
 
 NANOSECONDS_PER_MICROSECOND = 1e3
@@ -26,21 +26,23 @@ class ShapeTime:
 def shape_times(results: Iterable[ResultRecord]) -> dict[str, ShapeTime]:
     """The times that the `benchmark` run gave, by shape (`4x2880x512`), in the run's order.
 
-    The service shows the figures of that run only; a ranked run shows its score alone. Cases that were not timed are
-    left out. Two cases of one shape are told apart by their seeds.
+    The service shows the figures of that run only; a ranked run shows its score alone.
     """
     cases = [case for run in results if run.mode == "benchmark" for case in case_results(run.result or {}, "benchmark")]
+    return {
+        name: ShapeTime(
+            timing.runs,
+            *(value / NANOSECONDS_PER_MICROSECOND for value in (timing.mean, timing.best, timing.worst, timing.err)),
+        )
+        for name, timing in timings(cases).items()
+    }
+
+
+def timings(cases: Sequence[CaseResult]) -> dict[str, Timing]:
+    """The figures of the cases that have them, by shape; two cases of one shape are told apart by their seeds."""
     shapes = [case.shape for case in cases]
     return {
-        case.shape if shapes.count(case.shape) == 1 else case.label: ShapeTime(
-            case.timing.runs,
-            *(
-                value / NANOSECONDS_PER_MICROSECOND
-                for value in (case.timing.mean, case.timing.best, case.timing.worst, case.timing.err)
-            ),
-        )
-        for case in cases
-        if case.timing
+        case.shape if shapes.count(case.shape) == 1 else case.label: case.timing for case in cases if case.timing
     }
 
 

@@ -132,8 +132,17 @@ class Run:
 
     def to_dict(self) -> dict[str, object]:
         content = asdict(self)
-        unit = "wave instructions executed, emulated" if self.device.virtual else "ns"
-        return {**content, "passed": self.passed, "timing_unit": unit, "geometric_mean": self.geometric_mean}
+        return {
+            **content,
+            "passed": self.passed,
+            "timing_unit": timing_unit(self.device.virtual),
+            "geometric_mean": self.geometric_mean,
+        }
+
+
+def timing_unit(virtual: bool) -> str:
+    """Of a run's figures."""
+    return "wave instructions executed, emulated" if virtual else "ns"
 
 
 def parse_results(lines: str) -> dict[str, str]:

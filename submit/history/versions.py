@@ -13,6 +13,8 @@ from mxsub.submit.version import Json, Origin, Version, VersionEntry, sha256_of
 
 SHORTEST_HASH = 4
 MOST_CANDIDATES = 8
+# Of a submission's number, in digits: the largest that SQLite keeps as an integer.
+LONGEST_NUMBER = 18
 
 _TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
@@ -93,7 +95,7 @@ class Versions:
         if tagged:
             return tagged[0]
         number = reference.removeprefix("#")
-        if number.isdecimal() and number.isascii() and len(number) < 19:
+        if number.isdecimal() and number.isascii() and len(number) <= LONGEST_NUMBER:
             submitted = self._read(
                 "WHERE sha256 IN (SELECT sha256 FROM submissions WHERE remote_id = ?)", (int(number),), f"#{number}"
             )
@@ -101,6 +103,8 @@ class Versions:
                 raise UsageError(f"#{number} is a submission of {len(submitted)} services", _choose(submitted))
             if submitted:
                 return submitted[0]
+            if self._file.rows("SELECT 1 FROM submissions WHERE remote_id = ?", (int(number),)):
+                raise UsageError(f"the text of #{number} is not here", f"`mxsub pull {number}` fetches it.")
         if _HEX.fullmatch(reference) and len(reference) >= SHORTEST_HASH:
             start = reference.lower()
             matching = self._read("WHERE substr(sha256, 1, ?) = ?", (len(start), start), reference)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mxsub.submit.errors import UsageError
 from mxsub.submit.history.submissions import SubmissionRecord
+from mxsub.submit.history.versions import LONGEST_NUMBER
 from mxsub.submit.posting.merging import add
 from mxsub.submit.posting.observing import observe
 from mxsub.submit.posting.sending import Desk
@@ -22,10 +23,8 @@ class Pulled:
     def sentence(self) -> str:
         version = self.version
         tags = f" ({', '.join(version.tags)})" if version.tags else ""
-        return (
-            f"#{self.record.remote_id}: {'version' if self.new else 'is the known version'} {version.sha256[:12]}{tags}, "
-            f"{len(version.text.encode()):,} bytes"
-        )
+        kept = "kept as version" if self.new else "is version"
+        return f"#{self.record.remote_id}: {kept} {version.sha256[:12]}{tags}, {len(version.text.encode()):,} bytes"
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -52,6 +51,6 @@ def pull(desk: Desk, number: int, tag: str | None = None) -> Pulled:
 def number_of(text: str) -> int:
     """`123` or `#123`; UsageError for anything else."""
     digits = text.removeprefix("#")
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 18:
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > LONGEST_NUMBER:
         raise UsageError(f"'{text}' is no number of a submission", "Write it as `mxsub log` shows it, e.g. 123.")
     return int(digits)

@@ -11,9 +11,6 @@ from mxsub.submit.listing.log import LogEntry
 from mxsub.submit.plain_text import one_line
 from mxsub.submit.terminal.console import console, say
 
-OUTCOME_STYLES = {"passed": "green", None: "yellow"}
-
-
 def show_log(entries: Sequence[LogEntry], more: bool) -> None:
     """more: there are older ones that were not asked for."""
     out = console()
@@ -36,6 +33,11 @@ def show_log(entries: Sequence[LogEntry], more: bool) -> None:
 def local_time(time: datetime) -> str:
     """In this machine's time zone."""
     return f"{time.astimezone():%Y-%m-%d %H:%M}"
+
+
+def number_text(record: SubmissionRecord) -> str:
+    """`#123`; "-" for one that the service never gave a number."""
+    return "-" if record.remote_id is None else f"#{record.remote_id}"
 
 
 def verdict_text(record: SubmissionRecord) -> Text:
@@ -63,7 +65,7 @@ def _cells(entry: LogEntry) -> list[str | Text]:
         cells += ["-", named, (version and version.variant) or "-", "-", "-", "-", "-"]
     else:
         cells += [
-            "-" if record.remote_id is None else f"#{record.remote_id}",
+            number_text(record),
             named,
             (version and version.variant) or "-",
             record.mode or "-",

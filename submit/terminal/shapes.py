@@ -9,6 +9,9 @@ from mxsub.submit.scores import ShapeTime
 from mxsub.submit.terminal.console import say
 
 
+NOISE_NOTE = "~: no more than chance makes, as of two standard errors"
+
+
 def show_shapes(out: Console, comparison: ShapeComparison) -> None:
     """A row a shape and one for the geometric mean; nothing where the submission was not timed."""
     if not comparison.times:
@@ -31,7 +34,7 @@ def show_shapes(out: Console, comparison: ShapeComparison) -> None:
         )  # fmt: skip
     out.print(table)
     if any(is_noise(time, rival, shape) for shape, time in comparison.times.items() for rival in rivals.values()):
-        say(out, "~: no more than chance makes, as of two standard errors", style="dim")
+        say(out, NOISE_NOTE, style="dim")
 
 
 def _titled(comparison: ShapeComparison) -> dict[str, Rival]:
@@ -44,13 +47,14 @@ def _titled(comparison: ShapeComparison) -> dict[str, Rival]:
     return {f"before it: {previous.label}": previous, f"best so far: {best.label}": best}
 
 
-def against(new: float, old: float | None, *, noise: bool = False) -> Text:
+def against(new: float, old: float | None, *, noise: bool = False, with_time: bool = True) -> Text:
     """Another's time, and how much the new one is above or below it: `9.462  -12.3 %`."""
     if not old:
         return Text("-")
     percent = change_percent(new, old)
     style = "" if noise else "green" if percent < 0 else "red" if percent > 0 else ""
-    return Text.assemble(f"{old:.3f} ", (f"{'~' if noise else ''}{percent:+.1f} %".rjust(9), style))
+    change = (f"{'~' if noise else ''}{percent:+.1f} %".rjust(9), style)
+    return Text.assemble(f"{old:.3f} ", change) if with_time else Text.assemble(change)
 
 
 def _against_rival(shape: str, time: ShapeTime, rival: Rival) -> Text:
