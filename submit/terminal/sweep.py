@@ -27,7 +27,7 @@ def show_plan(plan: Plan, untested: int) -> None:
         rows = [(str(shape), words_for(values)) for shape, values in step.candidates.items()]
         for first, (shape, words) in enumerate(rows or [("all", "as it is: the baseline")]):
             head = ("", "") if first else (str(number), step.submission.sha256[:12])
-            table.add_row(*head, shape, words)
+            table.add_row(*head, shape, Text(words))
     out.print(table)
     _show_left_out(out, plan.left_out)
     candidates = sum(len(step.candidates) for step in plan.steps)
@@ -79,7 +79,8 @@ def show_list(outcomes: Sequence[SweepOutcome]) -> None:
         table.add_row(
             sweep.label, local_time(sweep.begun), sweep.variant, sweep.gpu, outcome.state,
             f"{outcome.done}/{len(outcome.trials)}",
-            "" if outcome.baseline_mean is None else f"{outcome.baseline_mean:.3f}", projected, one_line(sweep.wanted),
+            "" if outcome.baseline_mean is None else f"{outcome.baseline_mean:.3f}", projected,
+            Text(one_line(sweep.wanted)),
         )  # fmt: skip
     out.print(table)
 
@@ -123,7 +124,7 @@ def _show_shape(out: Console, shape: ShapeOutcome) -> None:
     for candidate in sorted(shape.candidates, key=_speed):
         time = candidate.time
         table.add_row(
-            words_for(candidate.changes),
+            Text(one_line(words_for(candidate.changes))),
             "" if candidate.remote_id is None else f"#{candidate.remote_id}",
             *((f"{time.mean:.3f}", f"{time.err:.3f}") if time else ("-", "-")),
             _change(candidate),
