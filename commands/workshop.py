@@ -126,16 +126,16 @@ def test(
 @project_folder
 @as_json
 def diff(a: str, b: str, context: int, folder: Path, as_json: bool) -> None:
-    """What changed between two versions: files, tags, or hashes of recorded builds."""
+    """What changed between two versions, and the results of both: files, tags, submissions' numbers or hashes."""
     from mxsub.submit.comparison import compare
 
-    difference = compare(a, b, folder, context)
+    comparison = compare(a, b, folder, context)
     if as_json:
-        print_json(difference.to_dict())
+        print_json(comparison.to_dict())
     else:
-        from mxsub.submit.terminal.difference import show_difference
+        from mxsub.submit.terminal.difference import show_comparison
 
-        show_difference(difference)
+        show_comparison(comparison)
 
 
 @click.command()

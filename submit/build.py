@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mxsub.submit.errors import UsageError, read_bytes
 from mxsub.submit.gpus import gpu_named
 from mxsub.submit.history import History
 from mxsub.submit.project import find_project
 from mxsub.submit.recording import record_text
 from mxsub.submit.render import Submission, render
+from mxsub.submit.text_file import check_replaceable, write_text
 
 STANDARD_OUTPUT = Path("-")
 
@@ -56,20 +56,9 @@ def build(
     project = find_project(folder)
     submission = render(project, project.variant(variant), gpu_named(gpu) if gpu else None)
     history = History.open(project.folder)
-    changed = True
-    if output != STANDARD_OUTPUT:
-        old = read_bytes(output) if output.exists() else None
-        changed = old != submission.text.encode()
-        if old is not None and changed and not force and not history.versions.has(old):
-            raise UsageError(
-                f"{output} holds a text that no `mxsub build` wrote, and is left as it is",
-                "Name another file with -o, or overwrite it with --force.",
-            )
+    to_file = output != STANDARD_OUTPUT
+    changed = not to_file or check_replaceable(output, submission.text, history, force=force)
     record_text(history, submission.text.encode(), submission, tag)
-    if output != STANDARD_OUTPUT and changed:
-        try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(submission.text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise UsageError(f"{output}: cannot be written: {error.strerror}") from None
+    if to_file and changed:
+        write_text(output, submission.text)
     return Built(submission, output, tag, changed)

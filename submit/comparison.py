@@ -32,6 +32,4 @@ def compare(a: str, b: str, folder: Path, context: int) -> Comparison:
         return Comparison(difference, None)
     with history:
         named = submission_of(a, history), submission_of(b, history)
-        return Comparison(
-            difference, compare_results(history, (difference.old.sha256, difference.new.sha256), named)
-        )
+        return Comparison(difference, compare_results(history, (difference.old.sha256, difference.new.sha256), named))

@@ -1,4 +1,4 @@
-"""Where the official client keeps the KernelBot id, and mxsub too; quick to import for who only asks whether it is there."""
+"""Where the official client keeps the KernelBot id, and mxsub too; apart, as who only asks for that is in a hurry."""
 
 from pathlib import Path
 

@@ -12,6 +12,7 @@ from mxsub.submit.history.file import HistoryFile
 
 State = Literal["recorded", "sent", "accepted", "finished", "refused"]
 UNFINISHED: tuple[State, ...] = ("recorded", "sent", "accepted")
+UNDER_WAY = "under way"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from mxsub.submit.history import History
 from mxsub.submit.history.codec import time_text
-from mxsub.submit.history.submissions import SubmissionRecord
+from mxsub.submit.history.submissions import UNDER_WAY, SubmissionRecord
 from mxsub.submit.version import VersionEntry
 
 
@@ -65,7 +65,7 @@ class Filter:
     def takes_submission(self, record: SubmissionRecord, version: VersionEntry | None) -> bool:
         if self.submitted and (record.remote_id is None or record.deleted):
             return False
-        verdict = "under way" if record.unfinished else record.verdict
+        verdict = UNDER_WAY if record.unfinished else record.verdict
         asked = (
             (self.leaderboard, record.leaderboard), (self.gpu, record.gpu), (self.mode, record.mode),
             (self.verdict, verdict),

@@ -87,7 +87,9 @@ def _chosen(
 
 
 def _submitted(history: History, record: SubmissionRecord | None) -> Submitted | None:
-    return record and Submitted(record, shape_times(history.submissions.results(record.uid)))
+    if record is None:
+        return None
+    return Submitted(record, shape_times(history.submissions.results(record.uid)))
 
 
 def _local(history: History, hashes: tuple[str, str]) -> tuple[LocalRun, LocalRun] | None:

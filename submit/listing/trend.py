@@ -1,12 +1,13 @@
 """How the geometric mean went, submission by submission."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import accumulate
 
 from mxsub.submit.aiter_times import AITER_TIMES
 from mxsub.submit.history import History
+from mxsub.submit.history.codec import time_text
 from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.scores import geometric_mean
 
@@ -35,6 +36,12 @@ class Trend:
     def best(self) -> tuple[float, ...]:
         """At each point the best mean so far, us."""
         return tuple(accumulate((point.mean for point in self.points), min))
+
+    def to_dict(self) -> dict[str, object]:
+        points = [{**asdict(point), "time": time_text(point.time)} for point in self.points]
+        return {
+            "leaderboard": self.leaderboard, "gpu": self.gpu, "unit": "us", "points": points, "aiter": self.aiter,
+        }  # fmt: skip
 
 
 def trend_of(history: History, records: Sequence[SubmissionRecord]) -> Trend | None:

@@ -9,6 +9,7 @@ following    asks for news until the verdict is known
 observing    what the service's answer adds to the history
 verdict      what the service's status and runs come to
 placing      a submission's place in the ranking
+standing     a board's ranking and the user's place in it
 catching_up  what is new about submissions that nobody follows any more
 merging      submissions that were made elsewhere, taken into the history
 pulling      a submission's text, fetched as a version

@@ -109,9 +109,8 @@ def _show_local(out: Console, old: LocalRun, new: LocalRun) -> None:
     table.add_column("shape")
     for name in ("old", "new", "change"):
         table.add_column(name, justify="right")
-    rows = [
-        (shape, *(run.timings[shape].mean if shape in run.timings else None for run in (old, new)))
-        for shape in shapes_of(old.timings, new.timings)
+    rows: list[tuple[str, float | None, float | None]] = [
+        (shape, _mean(old, shape), _mean(new, shape)) for shape in shapes_of(old.timings, new.timings)
     ]
     for shape, first, second in [*rows, ("geometric mean", old.mean, new.mean)]:
         shown = ["-" if mean is None else f"{mean * scale:,.{0 if virtual else 3}f}" for mean in (first, second)]
@@ -122,6 +121,10 @@ def _show_local(out: Console, old: LocalRun, new: LocalRun) -> None:
         say(out, EMULATED_TIMES, style="yellow")
     if old.record.triton != new.record.triton:
         say(out, f"compiled by Triton {old.record.triton} and {new.record.triton}", style="yellow")
+
+
+def _mean(run: LocalRun, shape: str) -> float | None:
+    return run.timings[shape].mean if shape in run.timings else None
 
 
 def _show_lines(out: Console, difference: Difference) -> None:

@@ -11,6 +11,7 @@ from mxsub.submit.listing.log import LogEntry
 from mxsub.submit.plain_text import one_line
 from mxsub.submit.terminal.console import console, say
 
+
 def show_log(entries: Sequence[LogEntry], more: bool) -> None:
     """more: there are older ones that were not asked for."""
     out = console()

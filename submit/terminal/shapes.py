@@ -8,7 +8,6 @@ from mxsub.submit.listing.shape_comparison import Rival, ShapeComparison, change
 from mxsub.submit.scores import ShapeTime
 from mxsub.submit.terminal.console import say
 
-
 NOISE_NOTE = "~: no more than chance makes, as of two standard errors"
 
 

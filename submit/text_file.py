@@ -1,0 +1,28 @@
+"""Writes a version's text to a file, without losing what is there."""
+
+from pathlib import Path
+
+from mxsub.submit.errors import UsageError, read_bytes
+from mxsub.submit.history import History
+
+
+def check_replaceable(output: Path, text: str, history: History, *, force: bool) -> bool:
+    """Whether `output` would change. Raises UsageError where it holds a text that is not in the history, unless `force`
+    is given."""
+    old = read_bytes(output) if output.exists() else None
+    changed = old != text.encode()
+    if old is not None and changed and not force and not history.versions.has(old):
+        raise UsageError(
+            f"{output} holds a text that no `mxsub build` wrote, and is left as it is",
+            "Name another file with -o, or overwrite it with --force.",
+        )
+    return changed
+
+
+def write_text(output: Path, text: str) -> None:
+    """Raises UsageError where it cannot be written."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{output}: cannot be written: {error.strerror}") from None
