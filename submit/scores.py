@@ -41,9 +41,7 @@ def shape_times(results: Iterable[ResultRecord]) -> dict[str, ShapeTime]:
 def timings(cases: Sequence[CaseResult]) -> dict[str, Timing]:
     """The figures of the cases that have them, by shape; two cases of one shape are told apart by their seeds."""
     shapes = [case.shape for case in cases]
-    return {
-        case.shape if shapes.count(case.shape) == 1 else case.label: case.timing for case in cases if case.timing
-    }
+    return {case.shape if shapes.count(case.shape) == 1 else case.label: case.timing for case in cases if case.timing}
 
 
 def within_noise(a: ShapeTime, b: ShapeTime) -> bool:
