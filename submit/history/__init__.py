@@ -5,7 +5,8 @@ lints        what lint said of a version
 runs         runs of the task's evaluator on this machine
 submissions  what was sent to a service, each recorded before it left, with all that the service answered
 sweeps       configs tried on a service, a submission each
-exchange     all of it as JSON lines, out and in
+exporting    all of it as JSON lines, whose kinds stand in exchange_lines
+importing    such lines, taken in
 file         the SQLite file: WAL, transactions, migrations; safe for several mxsub processes at once
 """
 

@@ -1,6 +1,5 @@
 """Makes the report's file."""
 
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from mxsub.submit.history.codec import now
 from mxsub.submit.html_report.contents import Report
 from mxsub.submit.html_report.gathering import gather
 from mxsub.submit.html_report.page import MARK, page_of
+from mxsub.submit.replacing import replaced
 
 # The mark stands in the head's first lines.
 HEAD_BYTES = 2000
@@ -65,7 +65,8 @@ def write_report(
     with History.around(folder) as history:
         report = gather(history, history.file.path.parent.parent, leaderboard=leaderboard, gpu=gpu, last=last)
     page = page_of(report, now()).encode()
-    _replace(output, page)
+    with replaced(output) as file:
+        file.write(page)
     return Written(report, output, len(page))
 
 
@@ -82,18 +83,3 @@ def _check_own(output: Path) -> None:
             f"{shown(output)} is a file that no `mxsub report` wrote, and is left as it is",
             "Name another file with -o, or overwrite it with --force.",
         )
-
-
-def _replace(output: Path, page: bytes) -> None:
-    """All of it or nothing, through a file beside it. What it is a link to is replaced, not the link."""
-    target = output.resolve()
-    temporary = target.with_name(f".mxsub-report-{os.getpid()}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(page)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"{shown(output)}: cannot be written: {error.strerror}") from None
