@@ -46,8 +46,9 @@ def test_local_and_remote_are_merged(ada: Contestant, bot: FakeKernelBot) -> Non
     assert told.exit_code == 0
     assert numbers(ada, "--local") == [1, 2]
     lines = told.stdout.splitlines()
-    assert "#1" in lines[1] and "v1" in lines[1] and "benchmark" in lines[1] and "passed" in lines[1]
-    assert "#2" in lines[2] and "far.py" in lines[2] and "leaderboard" in lines[2]
+    assert lines[1].split()[2:7] == ["#1", "v1", "-", "benchmark", "passed"]
+    assert lines[1].endswith("test, benchmark, leaderboard")
+    assert lines[2].split()[2:6] == ["#2", "far.py", "-", "leaderboard"]
     asked = len(bot.requests)
     ada.run("log")
     assert len(bot.requests) == asked + 1  # the list alone: what is known is not asked about again
@@ -77,7 +78,7 @@ def test_one_deleted_elsewhere(ada: Contestant, bot: FakeKernelBot) -> None:
     assert numbers(ada, "--remote") == [3, 1]
 
 
-@pytest.mark.parametrize("fault", ["http-503", "html-502", "malformed-json"])
+@pytest.mark.parametrize("fault", ["http-503", "http-502-html", "malformed-json"])
 def test_without_the_service_it_is_the_history(ada: Contestant, bot: FakeKernelBot, fault: str) -> None:
     submitted(ada, "test")
     bot.set_fault(fault, None)
@@ -160,11 +161,8 @@ def test_show_a_version_and_a_submission(ada: Contestant, bot: FakeKernelBot) ->
     assert "run here" in shown
     assert f"geometric mean {record.geometric_mean:.3f} us" in shown
     assert "4x2880x512" in shown
-    assert (
-        shown
-        == ada.run("show", str(record.sha256)).stdout
-        == ada.run("show", ada.project / "sub.py").stdout.replace(str(ada.project / "sub.py"), "a")
-    )
+    assert ada.run("show", str(record.sha256)).stdout == shown
+    assert ada.run("show", ada.project / "sub.py").stdout == shown
     far = ada.run("show", "2").stdout
     assert "#2: far.py, test on amd-mxfp4-mm" in far
     assert "`mxsub pull 2` fetches it" in far
