@@ -25,14 +25,16 @@ setup: .venv/ready
 	mkdir -p .venv/typing && ln -sfn ../.. .venv/typing/mxsub
 	touch $@
 
+# As root throughout: apt's own user cannot write to every machine's /tmp.
+APT := $(ROOT) apt-get -o APT::Sandbox::User=root --quiet
+
 # The tests look at the report in a real browser. Ubuntu calls the package by its other name.
 browser:
 	@for name in $(BROWSERS); do if command -v $$name >/dev/null; then exit 0; fi; done; \
 	if ! command -v apt-get >/dev/null; then \
 		echo "the tests need one of: $(BROWSERS); install it with this system's package manager" >&2; exit 1; \
 	fi; \
-	$(ROOT) apt-get update --quiet && \
-	{ $(ROOT) apt-get install --quiet --yes chromium || $(ROOT) apt-get install --quiet --yes chromium-browser; }
+	$(APT) update && { $(APT) install --yes chromium || $(APT) install --yes chromium-browser; }
 
 lint: setup
 	$(BIN)/ruff check .
