@@ -218,7 +218,7 @@ def _go(desk: "Desk", watch: "Watch", sweep: "SweepRecord", limit: int | None, a
     from mxsub.submit.errors import ServiceError
     from mxsub.submit.sweep.carrying_out import carry_out
     from mxsub.submit.sweep.outcome import outcome_of
-    from mxsub.submit.terminal.sweep import trial_words
+    from mxsub.submit.sweep.wording import trial_words
 
     def on_trial(trial: "Trial") -> None:
         if not as_json:

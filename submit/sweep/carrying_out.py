@@ -8,17 +8,14 @@ at any moment, or two at once, make one submission of each.
 from collections.abc import Callable, Sequence
 
 from mxsub.submit.errors import UsageError
-from mxsub.submit.history import History
 from mxsub.submit.history.codec import now
 from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.history.sweeps import SweepRecord, Trial
 from mxsub.submit.posting.following import OnNews
 from mxsub.submit.posting.sending import Desk, Wait
 from mxsub.submit.posting.submitting import Prepared, hand_in, see_through
+from mxsub.submit.sweep.attempts import NOT_ITS_FAULT, attempt_of, to_do
 from mxsub.submit.sweep.planning import MODE, Plan, file_name
-
-# Ends that say nothing about the config: such a submission may be made again.
-NOT_ITS_FAULT = frozenset({"not run", "timed out", "cancelled", "lost", "deleted", "refused"})
 
 OnTrial = Callable[[Trial], None]
 
@@ -47,27 +44,6 @@ def begin(desk: Desk, plan: Plan, prepared: Sequence[Prepared]) -> SweepRecord:
         baseline=plan.baseline,
         left_out=plan.left_out,
     )
-
-
-def attempt_of(history: History, trial: Trial) -> SubmissionRecord | None:
-    """The submission of a trial as it is known; None where it was not begun."""
-    try:
-        return history.submissions.get(trial.submission)
-    except KeyError:
-        return None
-
-
-def to_do(history: History, sweep: SweepRecord) -> list[Trial]:
-    """The trials without a verdict, in order; none where the baseline did not pass, as nothing compares with it."""
-    baseline = attempt_of(history, sweep.trials[0])
-    if baseline is not None and not baseline.unfinished and baseline.verdict != "passed":
-        return []
-    found = []
-    for trial in sweep.trials:
-        record = attempt_of(history, trial)
-        if record is None or record.unfinished:
-            found.append(trial)
-    return found
 
 
 def reopen(desk: Desk, sweep: SweepRecord, *, again: bool = False) -> SweepRecord:

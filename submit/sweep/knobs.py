@@ -84,11 +84,6 @@ def listed_in(path: Path, variant: Variant, shapes: Iterable[Shape]) -> list[Pro
     return proposals
 
 
-def words_for(values: Mapping[str, object]) -> str:
-    """`NUM_KSPLIT 4, cache_modifier ""`."""
-    return ", ".join(f"{knob} {value if value != '' else repr('')}" for knob, value in values.items())
-
-
 def _product(chosen: Mapping[str, list[Value]]) -> Iterable[tuple[Value, ...]]:
     count = 1
     for values in chosen.values():

@@ -11,7 +11,7 @@ from mxsub.submit.history.submissions import ResultRecord, SubmissionRecord
 from mxsub.submit.history.sweeps import SweepRecord, Trial, Values
 from mxsub.submit.listing.shape_comparison import change_percent
 from mxsub.submit.scores import ShapeTime, geometric_mean, shape_times, within_noise
-from mxsub.submit.sweep.carrying_out import NOT_ITS_FAULT, attempt_of
+from mxsub.submit.sweep.attempts import NOT_ITS_FAULT, attempt_of
 
 State = Literal["waiting", "under way", "measured", "failed"]
 SweepState = Literal["open", "stopped", "failed", "finished"]

@@ -19,8 +19,8 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from mxsub.submit.errors import EnvironmentProblem, MxsubError, UsageError, read_bytes, shown
 from mxsub.submit.history.sweeps import Configs, Values
 from mxsub.submit.project import Listed, Project, find_project
-from mxsub.submit.sweep.knobs import words_for
 from mxsub.submit.sweep.outcome import SweepOutcome
+from mxsub.submit.sweep.wording import words_for
 
 # Where items of a list may stand: (columns of their content, columns of the dash).
 _INDENTS = ((4, 2), (2, 0))

@@ -1,23 +1,27 @@
 """Sweeps: the plan, what it came to, and the list of them."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mxsub.submit.history.sweeps import LeftOut, Trial
+from mxsub.submit.history.sweeps import LeftOut
 from mxsub.submit.plain_text import one_line
-from mxsub.submit.sweep.knobs import words_for
 from mxsub.submit.sweep.outcome import CandidateOutcome, ShapeOutcome, SweepOutcome
-from mxsub.submit.sweep.planning import Plan
+from mxsub.submit.sweep.wording import words_for
 from mxsub.submit.terminal.console import console, say
 from mxsub.submit.terminal.log import local_time
+
+if TYPE_CHECKING:
+    # Reading a project takes longer to import than all of this.
+    from mxsub.submit.sweep.planning import Plan
 
 NOISE = "~: no more than chance makes, as of two standard errors; such a candidate does not replace the baseline"
 
 
-def show_plan(plan: Plan, untested: int) -> None:
+def show_plan(plan: "Plan", untested: int) -> None:
     """A line a submission, the candidates that are left out, and how many texts have yet to pass `mxsub test`."""
     out = console()
     table = Table(box=None, pad_edge=False)
@@ -83,17 +87,6 @@ def show_list(outcomes: Sequence[SweepOutcome]) -> None:
             Text(one_line(sweep.wanted)),
         )  # fmt: skip
     out.print(table)
-
-
-def trial_words(trial: Trial, of: int) -> str:
-    """`submission 3 of 7: NUM_KSPLIT 4 for 2 shapes`."""
-    kinds: dict[str, list[str]] = {}
-    for shape, values in trial.candidates.items():
-        kinds.setdefault(words_for(values), []).append(shape)
-    parts = [
-        f"{words} for {shapes[0] if len(shapes) == 1 else f'{len(shapes)} shapes'}" for words, shapes in kinds.items()
-    ]
-    return f"submission {trial.position + 1} of {of}: {'; '.join(parts) or 'the baseline'}"
 
 
 def _next_steps(outcome: SweepOutcome) -> list[str]:
