@@ -4,6 +4,7 @@ import os
 import pty
 import resource
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -83,10 +84,10 @@ class Contestant:
         return result
 
     def start(self, *arguments: object, before: Callable[[], None] | None = None) -> subprocess.Popen[str]:
-        """A command as a process of its own."""
+        """A command as a process of its own. before: called in it before it starts."""
         return subprocess.Popen(
             [*MXSUB, *self.line(*arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-            text=True, env=os.environ | self.environment, preexec_fn=before,
+            text=True, env=os.environ | self.environment, preexec_fn=partial(_prepare, before),
         )  # fmt: skip
 
     def at_terminal(self, *arguments: object) -> "Terminal":
@@ -114,7 +115,7 @@ class Terminal:
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
-            command, env=environment | {"TERM": "xterm"}, preexec_fn=partial(os.login_tty, slave)
+            command, env=environment | {"TERM": "xterm"}, preexec_fn=partial(_prepare, partial(os.login_tty, slave))
         )
         os.close(slave)
         self.shown = ""
@@ -147,6 +148,13 @@ class Terminal:
             return False
         self.shown += found.decode("utf-8", "replace")
         return bool(found)
+
+
+def _prepare(before: Callable[[], None] | None) -> None:
+    """Ctrl-C works, also where the tests run in the background; for a process about to start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if before is not None:
+        before()
 
 
 def no_files() -> None:

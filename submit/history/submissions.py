@@ -169,7 +169,8 @@ class Submissions:
     ) -> SubmissionRecord:
         """Changes what is known of a submission, in one transaction, and returns it.
 
-        facts: what was new, kept as an event. results: runs, each in place of the same one seen earlier.
+        facts: what was new, kept as an event. results: runs, each in place of the same one seen earlier; one that comes
+        without its result never takes the place of one that has it, as a stream's has.
         """
         assignments = ", ".join(f"{name} = ?" for name in changes)
         values = [_stored(name, value) for name, value in changes.items()]
@@ -179,17 +180,8 @@ class Submissions:
             number, *row = connection.execute(
                 f"SELECT id, {_COLUMNS} FROM submissions WHERE uid = ?", (uid,)
             ).fetchone()
-            connection.executemany(
-                "INSERT OR REPLACE INTO results (submission, mode, started, ended, runner, passed, score, result) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        number, run.mode, time_text(run.started), time_text(run.ended), run.runner, run.passed,
-                        run.score, json_text(run.result),
-                    )
-                    for run in results
-                ],
-            )  # fmt: skip
+            for run in results:
+                _keep_run(connection, number, run)
             if facts:
                 connection.execute(
                     "INSERT INTO events (submission, seen, facts) VALUES (?, ?, ?)",
@@ -284,6 +276,23 @@ def _insert(connection: Connection, records: Iterable[SubmissionRecord]) -> None
     connection.executemany(
         f"INSERT INTO submissions ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))}) ON CONFLICT DO NOTHING",
         [[_stored(name, getattr(record, name)) for name in _NAMES] for record in records],
+    )
+
+
+def _keep_run(connection: Connection, submission: int, run: ResultRecord) -> None:
+    same = "submission = ? AND mode = ? AND result IS"
+    if run.result is not None:
+        connection.execute(f"DELETE FROM results WHERE {same} NULL", (submission, run.mode))
+    elif connection.execute(f"SELECT 1 FROM results WHERE {same} NOT NULL", (submission, run.mode)).fetchone():
+        return
+    values = (
+        submission, run.mode, time_text(run.started), time_text(run.ended), run.runner, run.passed, run.score,
+        json_text(run.result),
+    )  # fmt: skip
+    connection.execute(
+        "INSERT OR REPLACE INTO results (submission, mode, started, ended, runner, passed, score, result) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        values,
     )
 
 

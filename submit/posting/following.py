@@ -58,6 +58,8 @@ def follow(desk: Desk, record: SubmissionRecord, on_news: OnNews) -> SubmissionR
 
 def ask(desk: Desk, record: SubmissionRecord) -> SubmissionRecord:
     """One question, whose news is kept. A submission that is gone from the service was deleted."""
+    # Another process may have learned more: of a profile, the one that has its stream.
+    record = desk.history.submissions.get(record.uid)
     if record.remote_id is None:
         raise ServiceError("the service has no trace of this submission", RESUME)
     try:

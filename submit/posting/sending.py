@@ -3,12 +3,16 @@
 The attempt is in the history before its request leaves, with the number of the account's newest submission at that
 time. Where the answer is lost, the service is asked for newer submissions, and one with this very text is the one that
 was sent. Only where none turns up is it sent again.
+
+One process of a project does so at a time, until the number is known: two that sent the same text could each take the
+other's submission for its own.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from filelock import BaseFileLock, FileLock, Timeout
 
@@ -32,14 +36,15 @@ from mxsub.submit.version import sha256_of
 
 MOST_SENDS = 3
 PAGE = 100
-LOCK_SECONDS = 300.0
 RESUME = "Nothing is lost: `mxsub submit --resume` goes on with it."
 
 Notify = Callable[[str], None]
 # Waits for a place in the rate limit; raises the error on where the user did not ask for that.
 Wait = Callable[[RateLimited], None]
-# The request itself. None where it was carried out whole, and is found by its text afterwards.
-Post = Callable[[SubmissionRecord], Accepted | None]
+# To be called now and then by a request that lasts.
+UnderWay = Callable[[], None]
+# The request itself. None where it was carried out whole, and is found by its text.
+Post = Callable[[SubmissionRecord, UnderWay], Accepted | None]
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,8 @@ def send(desk: Desk, record: SubmissionRecord, post: Post, wait: Wait) -> Submis
     """
     while True:
         try:
-            with _alone(desk):
-                return _send(desk, desk.history.submissions.get(record.uid), post)
+            with _alone(desk) as turn:
+                return _send(desk, desk.history.submissions.get(record.uid), post, turn)
         except RateLimited as limit:
             wait(limit)
 
@@ -72,7 +77,7 @@ def send(desk: Desk, record: SubmissionRecord, post: Post, wait: Wait) -> Submis
 def hand_in_background(desk: Desk, record: SubmissionRecord, text: bytes, wait: Wait) -> SubmissionRecord:
     """Hands in a submission that the service runs in the background; see `send`."""
 
-    def post(attempt: SubmissionRecord) -> Accepted:
+    def post(attempt: SubmissionRecord, _: UnderWay) -> Accepted:
         return desk.bot.submit(attempt.leaderboard, str(attempt.gpu), str(attempt.mode), attempt.file_name, text)
 
     return send(desk, record, post, wait)
@@ -94,7 +99,7 @@ def find_arrived(desk: Desk, record: SubmissionRecord) -> SubmissionDetail | Non
     return None
 
 
-def _send(desk: Desk, record: SubmissionRecord, post: Post) -> SubmissionRecord:
+def _send(desk: Desk, record: SubmissionRecord, post: Post, turn: BaseFileLock) -> SubmissionRecord:
     if record.state not in ("recorded", "sent"):
         return record
     if record.state == "sent":
@@ -111,9 +116,10 @@ def _send(desk: Desk, record: SubmissionRecord, post: Post) -> SubmissionRecord:
     while True:
         record = _leaving(desk, record)
         try:
-            accepted = post(record)
+            accepted = post(record, partial(_under_way, desk, record.uid, turn))
         except KernelBotError as error:
-            if not error.may_have_arrived:
+            known = desk.history.submissions.get(record.uid)
+            if known.remote_id is None and not error.may_have_arrived:
                 _not_taken(desk, record, error)
                 raise
             lost = error
@@ -124,7 +130,8 @@ def _send(desk: Desk, record: SubmissionRecord, post: Post) -> SubmissionRecord:
             return desk.history.submissions.accept(record.uid, accepted.id, {"queue": queue})
         if isinstance(lost, Refused):
             desk.history.submissions.update(record.uid, {"error": lost.message}, error=lost.message)
-        desk.notify(f"{lost.message}; asking whether it arrived")
+        then = "asking whether it arrived" if known.remote_id is None else f"the service has it as #{known.remote_id}"
+        desk.notify(f"{lost.message}; {then}")
         found = _ask(desk, record)
         if found is not None:
             return found
@@ -172,6 +179,10 @@ def _ask(desk: Desk, record: SubmissionRecord) -> SubmissionRecord | None:
     sent = record.sent or record.recorded
     step = desk.pace.grace / 10
     while True:
+        known = desk.history.submissions.get(record.uid)
+        if known.remote_id is not None:
+            # It turned up while the request lasted, or another process has found it.
+            return known
         age = max(0.0, (now() - sent).total_seconds())
         try:
             detail = find_arrived(desk, record)
@@ -183,6 +194,20 @@ def _ask(desk: Desk, record: SubmissionRecord) -> SubmissionRecord | None:
             return None
         time.sleep(min(step, desk.pace.grace - age))
         step *= 2
+
+
+def _under_way(desk: Desk, uid: str, turn: BaseFileLock) -> None:
+    """While a request lasts: once the service shows its submission, the number is kept, and it is the others' turn."""
+    record = desk.history.submissions.get(uid)
+    if record.remote_id is None:
+        try:
+            detail = find_arrived(desk, record)
+        except KernelBotError:
+            return
+        if detail is None:
+            return
+        desk.history.submissions.accept(uid, detail.id)
+    turn.release()
 
 
 def _resumable(error: KernelBotError) -> KernelBotError:
@@ -204,9 +229,9 @@ def _newer(bot: KernelBot, record: SubmissionRecord) -> Iterator[int]:
 
 
 @contextmanager
-def _alone(desk: Desk) -> Iterator[None]:
-    """One process of a project hands in at a time, so that no two take up the same attempt. The lock is the system's,
-    so it ends with the process, killed or not."""
+def _alone(desk: Desk) -> Iterator[BaseFileLock]:
+    """One process of a project hands in at a time, so that no two take up the same attempt. The lock may be released
+    early; it is the system's, so it ends with the process, killed or not."""
     path = desk.history.file.path.parent / "sending.lock"
     lock = FileLock(path)
     try:
@@ -214,19 +239,30 @@ def _alone(desk: Desk) -> Iterator[None]:
     except OSError as error:
         raise EnvironmentProblem(f"{shown(path)}: cannot be locked: {error.strerror or error}", RESUME) from None
     try:
-        yield
+        yield lock
     finally:
         lock.release()
 
 
 def _acquire(lock: BaseFileLock, desk: Desk) -> None:
+    """Waits for as long as the longest request may last: a profile's, where the service does not show it before."""
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        desk.notify("another mxsub of this project is handing something in: waiting for it")
+        desk.notify(
+            f"another mxsub of this project is handing in {_leaving_now(desk)}: waiting until its number is known, as "
+            "two at once could be taken for each other"
+        )
         try:
-            lock.acquire(timeout=LOCK_SECONDS)
+            lock.acquire(timeout=desk.bot.patience.stream_timeout)
         except Timeout:
+            minutes = desk.bot.patience.stream_timeout / 60
             raise ServiceError(
-                "another mxsub of this project has been handing something in for minutes", RESUME
+                f"another mxsub of this project has been handing something in for {minutes:.0f} minutes", RESUME
             ) from None
+
+
+def _leaving_now(desk: Desk) -> str:
+    """What the process that has the lock hands in."""
+    sent = [record for record in desk.history.submissions.unfinished() if record.state == "sent"]
+    return f"{sent[0].file_name} ({sent[0].mode})" if sent else "a submission"

@@ -9,7 +9,7 @@ from mxsub.submit.errors import EnvironmentProblem
 from mxsub.submit.history.codec import now
 from mxsub.submit.history.submissions import ResultRecord, SubmissionRecord
 from mxsub.submit.kernelbot import EvalResult, Streamed
-from mxsub.submit.posting.sending import Desk, Wait, send
+from mxsub.submit.posting.sending import Desk, UnderWay, Wait, send
 from mxsub.submit.posting.verdict import judge
 
 # A run whose traceback is worth more than its verdict.
@@ -34,7 +34,11 @@ def send_profile(desk: Desk, record: SubmissionRecord, text: bytes, wait: Wait) 
     lost, the record is all there is: the service cancels the run."""
     answer: list[Streamed] = []
 
-    def post(attempt: SubmissionRecord) -> None:
+    def post(attempt: SubmissionRecord, under_way: UnderWay) -> None:
+        def beat(seconds: float) -> None:
+            desk.progress(f"under way for {seconds:.0f} s")
+            under_way()
+
         answer.append(
             desk.bot.submit_streaming(
                 attempt.leaderboard,
@@ -42,7 +46,7 @@ def send_profile(desk: Desk, record: SubmissionRecord, text: bytes, wait: Wait) 
                 str(attempt.mode),
                 attempt.file_name,
                 text,
-                lambda seconds: desk.progress(f"under way for {seconds:.0f} s"),
+                beat,
             )
         )
         _keep(desk, attempt, answer[0])

@@ -47,11 +47,6 @@ def until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None
         time.sleep(0.002)
 
 
-def interruptible() -> None:
-    """Ctrl-C works, also where the tests run in the background; for a process about to start."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def attempted(user: Contestant) -> bool:
     """The attempt is on record, so its request may leave at any moment."""
     return (user.project / ".mxsub/history.sqlite3").exists() and bool(user.records())
@@ -142,9 +137,7 @@ def test_kill_9_at_ten_random_moments(tmp_path: Path, bot: FakeKernelBot) -> Non
 @pytest.mark.parametrize("mode", ["leaderboard", "profile"])
 def test_ctrl_c_says_that_nothing_is_lost(tmp_path: Path, slow_bot: FakeKernelBot, mode: str) -> None:
     user = Contestant(tmp_path, slow_bot)
-    process = user.start(
-        "submit", user.write(ACCEPTED, *MODES), "--mode", mode, "--yes", "--json", *POLL, before=interruptible
-    )
+    process = user.start("submit", user.write(ACCEPTED, *MODES), "--mode", mode, "--yes", "--json", *POLL)
     until(lambda: bool(slow_bot.rows), process)
     process.send_signal(signal.SIGINT)
     out, told = process.communicate(timeout=LONG)
@@ -164,7 +157,7 @@ def test_ctrl_c_while_an_answer_is_waited_for(tmp_path: Path, bot: FakeKernelBot
     """The service has it, this machine does not know."""
     bot.set_fault("no-answer")
     user = Contestant(tmp_path, bot)
-    process = user.start("submit", user.write(ACCEPTED, "test"), *POLL, before=interruptible)
+    process = user.start("submit", user.write(ACCEPTED, "test"), *POLL)
     until(lambda: bool(bot.rows), process)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=LONG)
