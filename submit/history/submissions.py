@@ -1,5 +1,6 @@
 """Submissions to a KernelBot service: each is recorded before it is sent, and gains facts as the service tells them."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -59,6 +60,11 @@ class SubmissionRecord:
     @property
     def unfinished(self) -> bool:
         return self.state in UNFINISHED and self.deleted is None
+
+    @property
+    def timed(self) -> bool:
+        """It passed, and its geometric mean is one that times have."""
+        return self.verdict == "passed" and 0 < (self.geometric_mean or 0) < math.inf
 
     @property
     def time(self) -> datetime:
@@ -232,10 +238,10 @@ class Submissions:
         """The latest first."""
         return self._where("1", (), limit)
 
-    def timed(self, *, leaderboard: str, gpu: str) -> list[SubmissionRecord]:
-        """Those on a board and GPU that passed and have a geometric mean, the latest first."""
-        clause = "leaderboard = ? AND gpu = ? AND verdict = 'passed' AND geometric_mean IS NOT NULL"
-        return self._where(clause, (leaderboard, gpu))
+    def timed(self, *, service: str, leaderboard: str, gpu: str) -> list[SubmissionRecord]:
+        """Those on a board and GPU of a service that passed and have a geometric mean, the latest first."""
+        clause = "service = ? AND leaderboard = ? AND gpu = ? AND verdict = 'passed'"
+        return [record for record in self._where(clause, (service, leaderboard, gpu)) if record.timed]
 
     def results(self, uid: str) -> list[ResultRecord]:
         """The public runs of a submission, in the order they were run."""

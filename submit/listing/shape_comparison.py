@@ -58,10 +58,8 @@ def compare_shapes(history: History, record: SubmissionRecord) -> ShapeCompariso
         return ShapeComparison(times, record.geometric_mean, aiter, None, None)
     earlier = [
         other
-        for other in history.submissions.timed(leaderboard=record.leaderboard, gpu=record.gpu)
-        if other.service == record.service
-        and other.time < record.time
-        and (other.sha256 != record.sha256 or other.sha256 is None)
+        for other in history.submissions.timed(service=record.service, leaderboard=record.leaderboard, gpu=record.gpu)
+        if other.time < record.time and (other.sha256 != record.sha256 or other.sha256 is None)
     ]
     fastest = min(earlier, key=lambda other: other.geometric_mean or float("inf"), default=None)
     return ShapeComparison(

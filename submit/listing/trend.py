@@ -45,8 +45,9 @@ class Trend:
 
 
 def trend_of(history: History, records: Sequence[SubmissionRecord]) -> Trend | None:
-    """Of the timed submissions that passed, on the board and GPU of the latest of them; None where there is none."""
-    timed = [record for record in records if record.verdict == "passed" and record.geometric_mean and record.gpu]
+    """Of the timed submissions that passed, on the service, board and GPU of the latest of them; None where there is
+    none."""
+    timed = [record for record in records if record.timed and record.gpu]
     if not timed:
         return None
     latest = max(timed, key=lambda record: record.time)
@@ -60,7 +61,11 @@ def trend_of(history: History, records: Sequence[SubmissionRecord]) -> Trend | N
             record.geometric_mean,
         )
         for record in sorted(timed, key=lambda record: record.time)
-        if (record.leaderboard, record.gpu) == (latest.leaderboard, latest.gpu) and record.geometric_mean
+        if _place(record) == _place(latest) and record.geometric_mean
     ]
     aiter = geometric_mean(list(AITER_TIMES.get(latest.leaderboard, {}).values()))
     return Trend(latest.leaderboard, str(latest.gpu), tuple(points), aiter)
+
+
+def _place(record: SubmissionRecord) -> tuple[str, str, str | None]:
+    return record.service, record.leaderboard, record.gpu
