@@ -117,7 +117,8 @@ def test_secrets_never_become_an_object(client: KernelBot) -> None:
     assert sorted(run.mode for run in detail.runs) == ["benchmark", "leaderboard", "test"]
     assert sorted(streamed.runs) == ["benchmark", "leaderboard", "test"]
     gc.collect()
-    dictionaries = [found for found in gc.get_objects() if isinstance(found, dict) and "secret_seed" in found]
+    # By its very type: isinstance asks an object for its class, and some of torch's answer with a warning.
+    dictionaries = [found for found in gc.get_objects() if type(found) is dict and "secret_seed" in found]
     # The fake's own answers are built and dropped per request.
     assert dictionaries == []
 
