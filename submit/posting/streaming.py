@@ -1,11 +1,13 @@
 """Hands in a profile, whose request lasts until its result is there, and keeps what it brings."""
 
 import base64
+import io
+import zipfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mxsub.submit.errors import EnvironmentProblem
+from mxsub.submit.errors import EnvironmentProblem, shown
 from mxsub.submit.history.codec import now
 from mxsub.submit.history.submissions import ResultRecord, SubmissionRecord
 from mxsub.submit.kernelbot import EvalResult, Streamed
@@ -106,12 +108,19 @@ def _written(desk: Desk, record: SubmissionRecord, streamed: Streamed) -> tuple[
             continue
         path = folder / f"{Path(name).name}.zip"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(base64.b64decode(entry.profile.trace))
+            archive = base64.b64decode(entry.profile.trace, validate=True)
         except ValueError:
             desk.notify(f"{name}: the profiler's archive came damaged and was left out")
             continue
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(archive)
         except OSError as error:
-            raise EnvironmentProblem(f"{path}: cannot be written: {error.strerror}") from None
+            raise EnvironmentProblem(
+                f"{shown(path)}: the profiler's archive cannot be written: {error.strerror}",
+                "Its runs and verdict are kept: `mxsub submit --resume` shows them. For the archive, profile again.",
+            ) from None
+        if not zipfile.is_zipfile(io.BytesIO(archive)):
+            desk.notify(f"{name}: the profiler's archive is no whole zip file; {shown(path)} has it as it came")
         written.append(path)
     return tuple(written)

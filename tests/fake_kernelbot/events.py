@@ -85,6 +85,8 @@ def _result(row: Row, fault: str | None) -> Chunks:
     value = result(row)
     if fault == "sse-old-server":
         value = _of_old_server(value)
+    elif fault == "sse-bad-archives":
+        value = _with_bad_archives(value)
     whole = _framed("result", value, fault)
     if fault == "sse-cut":
         yield whole[: len(whole) // 2]
@@ -164,6 +166,17 @@ def _of_old_server(value: dict[str, object]) -> dict[str, object]:
         for run in part["runs"].values():
             del run["profile"], run["compilation"]
     return old
+
+
+def _with_bad_archives(value: dict[str, object]) -> dict[str, object]:
+    """A profile whose first archive is no base64, and whose second is cut short."""
+    bad: dict[str, object] = json.loads(json.dumps(value))
+    results = bad["results"]
+    assert isinstance(results, list)
+    profiles = [run["profile"] for run in results[0]["runs"].values() if run["profile"]]
+    for number, profile in enumerate(profiles[:2]):
+        profile["trace"] = profile["trace"][:40] if number else "no base64!"
+    return bad
 
 
 def _split_inside_characters(data: bytes) -> Chunks:

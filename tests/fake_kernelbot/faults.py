@@ -112,6 +112,7 @@ _FAULTS: dict[Stage, dict[str, str]] = {
         "sse-cancelled": "an `error` event: Submission cancelled",
         "sse-malformed": "the data of the result event is not JSON",
         "sse-old-server": "the result lacks the keys that older servers do not send",
+        "sse-bad-archives": "of a profile's archives the first is no base64, the second is cut short",
         "sse-forever": "status events for ever, no result",
     },
 }

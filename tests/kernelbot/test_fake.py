@@ -651,5 +651,9 @@ def test_spoiled_streams(ada: Caller) -> None:
     assert events(seen("sse-cancelled"))[-1] == ("error", {"status": "error", "detail": "Submission cancelled"})
     with pytest.raises(json.JSONDecodeError):
         events(seen("sse-malformed"))
+    ada.bot.set_fault("sse-bad-archives")
+    spoiled = events(ada.post(STREAMING + "profile").content.decode())[-1][1]["results"][0]["runs"]
+    first, second, third = (spoiled[f"profile.{number}"]["profile"]["trace"] for number in range(3))
+    assert (first, len(second), len(third) > 200) == ("no base64!", 40, True)
     old = events(seen("sse-old-server"))[-1][1]
     assert old["results"][0]["system"].keys() == {"gpu", "cpu"}

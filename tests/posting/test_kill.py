@@ -195,7 +195,7 @@ def test_two_that_submit_the_same_at_once(tmp_path: Path, slow_bot: FakeKernelBo
 
 
 def test_a_disk_that_is_full_while_it_is_followed(tmp_path: Path) -> None:
-    with FakeKernelBot(queue_seconds=1.0, run_seconds=0.2) as bot:
+    with FakeKernelBot(queue_seconds=3.0, run_seconds=0.2) as bot:
         user = Contestant(tmp_path, bot)
         process = user.start("submit", user.write(ACCEPTED, "test"), *POLL)
         until(lambda: bool(user.records()) and user.records()[0].state == "accepted", process)
