@@ -120,7 +120,7 @@ class Terminal:
         os.close(slave)
         self.shown = ""
 
-    def read_until(self, text: str, seconds: float = 20.0) -> None:
+    def read_until(self, text: str, seconds: float = 60.0) -> None:
         """Until the text was shown."""
         ends = time.monotonic() + seconds
         while text not in self.shown:
@@ -133,11 +133,11 @@ class Terminal:
 
     def wait(self) -> int:
         """The exit code, once all that it wrote is read."""
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + 60
         while self._read():
             assert time.monotonic() < ends, self.shown
         os.close(self._master)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
     def _read(self) -> bool:
         if not select.select([self._master], [], [], 1.0)[0]:

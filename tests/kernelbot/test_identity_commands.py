@@ -57,7 +57,7 @@ def test_registering_and_registering_again(ada: Contestant, bot: FakeKernelBot, 
         assert (urlsplit(url).hostname, told["is_reset"]) == (host, again)
         assert ada.yaml.read_text() == before
         bot.finish_login(str(told["cli_id"]), "grace", provider)
-        out, said = process.communicate(timeout=20)
+        out, said = process.communicate(timeout=60)
         assert (process.returncode, said) == (0, "")
         assert f"registered: the service knows the id {masked(told['cli_id'])}, which is in {ada.yaml}\n" in out
         assert str(told["cli_id"]) not in out
@@ -71,7 +71,7 @@ def test_a_login_that_is_broken_off_keeps_the_old_id(ada: Contestant, bot: FakeK
     process = ada.start("register", "github", "--no-browser", "--again")
     _, told = login_page(process)
     process.send_signal(end)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == ((130, "interrupted\n") if end == signal.SIGINT else (-signal.SIGKILL, ""))
     assert ada.yaml.read_text() == before
     assert ada.run("whoami").exit_code == 0
@@ -102,7 +102,7 @@ def test_a_home_that_cannot_be_written_loses_no_login(ada: Contestant, bot: Fake
     process = ada.start("register", "github", "--no-browser")
     _, told = login_page(process)
     process.kill()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     bot.finish_login(str(told["cli_id"]), "grace")
     ada.yaml.unlink()
     ada.environment["HOME"] = str(ada.home / "missing")

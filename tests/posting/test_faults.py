@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from mxsub.submit.kernelbot import (
 )
 from mxsub.submit.posting.sending import RESUME
 from tests.fake_kernelbot import FakeKernelBot
-from tests.posting_desk import TestDesk
+from tests.posting_desk import PACE, TestDesk
 
 EXPECTED_RUNS = {"test": ["test"], "benchmark": ["benchmark"], "leaderboard": ["test", "benchmark", "leaderboard"]}
 
@@ -99,6 +100,9 @@ def test_what_passes_by_itself(
     desk: TestDesk, bot: FakeKernelBot, fault: str, times: int | None, route: str, mode: str, sentence: str
 ) -> None:
     bot.set_fault(fault, times, route)
+    if fault == "slow-accept":
+        # It turns up, however long this machine takes over it.
+        desk.desk = replace(desk.desk, pace=replace(PACE, grace=5.0))
     record = desk.begin(mode)
     submitted = desk.carry_out(record)
     assert submitted.record.verdict == "passed"

@@ -210,7 +210,7 @@ def test_a_full_disk_keeps_a_submission_here(ada: Contestant, bot: FakeKernelBot
     file = ada.write(ACCEPTED, "test")
     for name, code in (("lint", 0), ("submit", 3)):
         process = ada.start(name, file, before=no_files)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=60)
         assert process.returncode == code
         assert ("warning: not recorded: " if name == "lint" else "error: ") in told
         assert "history.sqlite3: the history cannot be used: " in told

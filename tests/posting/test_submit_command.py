@@ -216,16 +216,17 @@ def test_no_wait_of_a_profile_has_its_verdict(ada: Contestant, bot: FakeKernelBo
 
 
 def test_poll_is_how_often_it_asks(tmp_path: Path) -> None:
-    with FakeKernelBot(run_seconds=0.4) as bot:
+    with FakeKernelBot(run_seconds=1.2) as bot:
         ada = Contestant(tmp_path, bot)
         file = ada.write(ACCEPTED, "test")
         asked = []
-        for poll in ("0.05", "0.3"):
+        for poll in ("0.05", "0.4"):
             bot.requests.clear()
             assert ada.run("submit", file, "--again", "--poll", poll).exit_code == 0
             asked.append(sum(received.path.startswith("/user/submissions/") for received in bot.requests))
-    assert asked[0] >= 5
-    assert asked[1] in (2, 3)
+    # At 0, 0.4, 0.8 and 1.2 s, with one more where the last comes just too early; a slow machine asks less often.
+    assert 2 <= asked[1] <= 5
+    assert asked[0] >= 2 * asked[1]
 
 
 def test_an_earlier_one_is_gone_on_with(ada: Contestant, bot: FakeKernelBot) -> None:
@@ -254,7 +255,7 @@ def test_the_rate_limit_with_its_numbers(tmp_path: Path) -> None:
             "KernelBot refused (429): Rate limit exceeded: 1/1 test submissions per hour. Try again in" in done.stderr
         )
         assert re.search(
-            r"\nA place is free in 1:(2|3)\d\. `--wait-for-slot` waits for it\. Nothing is lost", done.stderr
+            r"\nA place is free in 1:[0-3]\d\. `--wait-for-slot` waits for it\. Nothing is lost", done.stderr
         )
         assert len(bot.rows) == 1
         bot.rate_limits.clear()
@@ -272,20 +273,21 @@ def test_the_rate_limit_without_numbers(ada: Contestant, bot: FakeKernelBot, mod
     assert waiting.stderr is not None
     assert waiting.stderr.readline() == "Too Many Requests: waiting 5:00 for a place\n"
     waiting.send_signal(signal.SIGINT)
-    _, rest = waiting.communicate(timeout=20)
+    _, rest = waiting.communicate(timeout=60)
     assert (waiting.returncode, rest) == (130, f"{RESUME}\ninterrupted\n")
     assert bot.rows == []
 
 
 def test_waiting_for_a_place_with_a_countdown(tmp_path: Path) -> None:
-    with FakeKernelBot(run_seconds=0.1, rate_limits={"test": 1}, hour_seconds=3.0) as bot:
+    with FakeKernelBot(run_seconds=0.1, rate_limits={"test": 1}, hour_seconds=6.0) as bot:
         ada = Contestant(tmp_path, bot)
         file = ada.write(ACCEPTED, "test")
         assert ada.run("submit", file, "--no-wait", *POLL).exit_code == 0
         terminal = ada.at_terminal("submit", file, "--again", "--wait-for-slot", *POLL)
-        terminal.read_until("a place is free in 0:02")
-        terminal.read_until("a place is free in 0:01")
         assert terminal.wait() == 0
+        left = [int(seconds) for seconds in re.findall(r"a place is free in 0:0(\d)", terminal.shown)]
+        assert left == sorted(left, reverse=True)
+        assert len(set(left)) >= 2
         assert re.search(
             r"1/1 test submissions per hour\. Try again in \ds\.: waiting 0:0\d for a place", terminal.shown
         )
@@ -337,12 +339,12 @@ def test_deleted_while_it_is_followed(tmp_path: Path) -> None:
     with FakeKernelBot(run_seconds=30.0) as bot:
         ada = Contestant(tmp_path, bot)
         following = ada.start("submit", ada.write(ACCEPTED, "test"), *POLL)
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + 60
         while not bot.rows and time.monotonic() < ends:
             time.sleep(0.01)
         (row,) = bot.rows
         bot._rows.delete(row)
-        out, _ = following.communicate(timeout=20)
+        out, _ = following.communicate(timeout=60)
     assert following.returncode == 1
     assert "it was deleted from the service before its verdict was known" in out
 
