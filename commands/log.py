@@ -20,7 +20,7 @@ QUICK_TIMEOUT = 3.0
 
 @click.command()
 @click.argument("version", required=False)
-@click.option("-n", "--limit", type=click.IntRange(1), help=f"At most so many; {ENTRIES} if not given.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1_000_000), help=f"At most so many; {ENTRIES} if not given.")
 @click.option("--all", "all_of_it", is_flag=True, help="All of it.")
 @click.option("--local", is_flag=True, help="What the history has; the service is not asked.")
 @click.option("--remote", is_flag=True, help="Only what the service has; exit 4 where it cannot be asked.")

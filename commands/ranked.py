@@ -52,7 +52,7 @@ def pull(
 @click.command()
 @click.option("--board", "leaderboard", help="The leaderboard; the project's if not given.")
 @click.option("--gpu", help="The GPU; the project's, or the board's only one, if not given.")
-@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="So many from the top.")
+@click.option("--top", type=click.IntRange(0, 1_000_000), default=10, show_default=True, help="So many from the top.")
 @click.option("--all", "all_of_it", is_flag=True, help="The whole ranking.")
 @api_url
 @project_folder

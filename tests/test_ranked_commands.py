@@ -79,7 +79,7 @@ def test_rank(ada: Contestant, bot: FakeKernelBot) -> None:
     assert len(ada.run("rank", "--all").stdout.splitlines()) == 31 + 3
     ada.yaml.unlink()
     told = ada.run("rank")
-    assert (told.exit_code, "you are not ranked" in told.stdout) == (0, True)
+    assert (told.exit_code, "your own place is not known here" in told.stdout) == (0, True)
     missing = ada.run("rank", "--board", "nothing")
     assert missing.exit_code == 4
 
@@ -109,6 +109,18 @@ def test_delete_asks_and_takes_no_for_an_answer(ada: Contestant, bot: FakeKernel
     terminal.type("n\n")
     assert terminal.wait() == 1
     assert len(bot.rows) == 1
+
+
+def test_a_404_of_a_service_that_is_there_by_half_deletes_nothing(ada: Contestant, bot: FakeKernelBot) -> None:
+    """The routes of one submission are gone, and the list still has it."""
+    bot.add_submission("ada", FAR, age_seconds=600)
+    ada.run("pull", "1")
+    bot.set_fault("http-404-routing", None, "GET /user/submissions/1")
+    bot.set_fault("http-404-routing", None, "DELETE")
+    told = ada.run("delete", "1", "--yes")
+    assert (told.exit_code, told.stdout) == (4, "")
+    assert [record.deleted for record in ada.records()] == [None]
+    assert "deleted" not in ada.run("log").stdout
 
 
 def test_one_that_cannot_be_deleted_does_not_keep_the_others(ada: Contestant, bot: FakeKernelBot) -> None:

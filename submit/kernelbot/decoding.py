@@ -63,6 +63,9 @@ def _first_result_only(pairs: Pairs) -> Any:
 
 
 def _kept(value: Any) -> Any:
+    if isinstance(value, str):
+        # Half of a surrogate pair is no text that could be kept or shown.
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
     return [entry for entry in value if entry is not _DROPPED] if isinstance(value, list) else value
 
 

@@ -20,7 +20,10 @@ class Answer(BaseModel):
 
 
 def _utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("a time is in the years 1 to 9999 in UTC") from None
 
 
 def _score(value: Any) -> Decimal:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.kernelbot import NotFound
+from mxsub.submit.posting.following import is_listed
 from mxsub.submit.posting.observing import observe_deleted
 from mxsub.submit.posting.pulling import pull
 from mxsub.submit.posting.sending import Desk
@@ -44,5 +45,7 @@ def delete(desk: Desk, record: SubmissionRecord) -> Deleted:
     try:
         desk.bot.delete(int(record.remote_id or 0))
     except NotFound:
+        if is_listed(desk, record):
+            raise
         already = True
     return Deleted(observe_deleted(desk.history, record), already)

@@ -16,7 +16,7 @@ from mxsub.submit.kernelbot import (
     Unreachable,
 )
 from mxsub.submit.posting.observing import observe, observe_deleted
-from mxsub.submit.posting.sending import RESUME, Desk
+from mxsub.submit.posting.sending import PAGE, RESUME, Desk
 
 # What passes by itself: the submission goes on without whoever follows it.
 PASSING = (Unreachable, ConnectionCut, ServiceFault, RateLimited, BadAnswer)
@@ -65,8 +65,22 @@ def ask(desk: Desk, record: SubmissionRecord) -> SubmissionRecord:
     try:
         detail = desk.bot.submission(record.remote_id)
     except NotFound:
+        if is_listed(desk, record):
+            raise
         return observe_deleted(desk.history, record)
     return observe(desk.history, record, detail, desk.pace)
+
+
+def is_listed(desk: Desk, record: SubmissionRecord) -> bool:
+    """Whether the account's list has a submission: a 404 alone may come from a service that is there by half."""
+    number, offset = int(record.remote_id or 0), 0
+    while True:
+        page = desk.bot.submissions(record.leaderboard, limit=PAGE, offset=offset)
+        if any(entry.id == number for entry in page):
+            return True
+        if len(page) < PAGE or page[-1].id < number:
+            return False
+        offset += PAGE
 
 
 def _queue(desk: Desk, record: SubmissionRecord) -> RunnerQueue | None:

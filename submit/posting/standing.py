@@ -12,13 +12,15 @@ NEIGHBOURS = 2
 
 @dataclass(frozen=True)
 class Standing:
-    """ranking: all of it, best first. place: None for who is not ranked, or not known. aiter: the geometric mean of
+    """ranking: all of it, best first. place: None for who is not ranked, or not known.
+    known: there is an id to ask with. aiter: the geometric mean of
     aiter's times, us; None for a board without."""
 
     leaderboard: str
     gpu: str
     ranking: tuple[RankingEntry, ...]
     place: Place | None
+    known: bool
     aiter: float | None
 
     def rows(self, top: int) -> list[RankingEntry | None]:
@@ -61,7 +63,7 @@ def standing(bot: KernelBot, leaderboard: str, gpu: str) -> Standing:
     ranking = bot.ranking(leaderboard, gpu)
     user = _user_id(bot, leaderboard)
     aiter = geometric_mean(list(AITER_TIMES.get(leaderboard, {}).values()))
-    return Standing(leaderboard, gpu, tuple(ranking), place_of(ranking, user), aiter)
+    return Standing(leaderboard, gpu, tuple(ranking), place_of(ranking, user), bot.cli_id is not None, aiter)
 
 
 def _user_id(bot: KernelBot, leaderboard: str) -> str | None:

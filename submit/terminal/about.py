@@ -84,7 +84,8 @@ def _show_submissions(out: Console, records: tuple[SubmissionRecord, ...]) -> No
     table.add_column("rank", justify="right")
     for record in records[:SUBMISSIONS_SHOWN]:
         table.add_row(
-            local_time(record.time), number_text(record), record.mode or "-", record.gpu or "-", verdict_text(record),
+            local_time(record.time), number_text(record), record.mode or "-", one_line(record.gpu or "-"),
+            verdict_text(record),
             "-" if record.geometric_mean is None else f"{record.geometric_mean:.3f}",
             "-" if record.rank is None else str(record.rank),
         )  # fmt: skip
@@ -96,8 +97,8 @@ def _show_submissions(out: Console, records: tuple[SubmissionRecord, ...]) -> No
 def _show_submission(out: Console, details: SubmissionDetails, *, with_text: bool) -> None:
     record = details.record
     line = Text(
-        f"{number_text(record)}: {one_line(record.file_name)}, {record.mode or '-'} on {record.leaderboard} on "
-        f"{record.gpu or '-'}, {local_time(record.time)}: ",
+        f"{number_text(record)}: {one_line(record.file_name)}, {record.mode or '-'} on "
+        f"{one_line(record.leaderboard)} on {one_line(record.gpu or '-')}, {local_time(record.time)}: ",
         style="bold",
     )
     line.append_text(verdict_text(record))
@@ -110,7 +111,7 @@ def _show_submission(out: Console, details: SubmissionDetails, *, with_text: boo
         seconds = (run.ended - run.started).total_seconds()
         score = f", score {run.score} s" if run.score is not None else ""
         outcome = "passed" if run.passed else "failed"
-        say(out, f"    {run.mode}: {outcome} in {seconds:.0f} s on {one_line(run.runner)}{score}")
+        say(out, f"    {one_line(run.mode)}: {outcome} in {seconds:.0f} s on {one_line(run.runner)}{score}")
     show_shapes(out, details.comparison)
     if record.geometric_mean is not None:
         rank = f", rank {record.rank}" if record.rank is not None else ""

@@ -8,6 +8,7 @@ from mxsub.submit.comparison import Comparison
 from mxsub.submit.config_table import shown_value
 from mxsub.submit.diff import Difference
 from mxsub.submit.listing.result_comparison import LocalRun, ResultComparison, Submitted, shapes_of
+from mxsub.submit.plain_text import one_line
 from mxsub.submit.scores import ShapeTime, within_noise
 from mxsub.submit.terminal.console import console, say
 from mxsub.submit.terminal.log import number_text, verdict_text
@@ -62,7 +63,7 @@ def _submission_line(side: str, submitted: Submitted | None) -> Text:
     if submitted is None:
         return Text(f"{side}: not submitted", style="dim")
     record = submitted.record
-    line = Text(f"{side}: {number_text(record)} {record.mode or ''} on {record.gpu or '-'}: ")
+    line = Text(f"{side}: {number_text(record)} {record.mode or ''} on {one_line(record.gpu or '-')}: ")
     line.append_text(verdict_text(record))
     if record.geometric_mean is not None:
         line.append(f"; geometric mean {record.geometric_mean:.3f} us")

@@ -47,7 +47,7 @@ def verdict_text(record: SubmissionRecord) -> Text:
         return Text("deleted" if record.verdict in (None, "deleted") else f"{record.verdict}, deleted", style="dim")
     if record.unfinished:
         return Text(one_line(record.status or "") or {"recorded": "not sent"}.get(record.state, "sent"), style="yellow")
-    return Text(record.verdict or "", style="green" if record.verdict == "passed" else "red")
+    return Text(one_line(record.verdict or ""), style="green" if record.verdict == "passed" else "red")
 
 
 def _cells(entry: LogEntry) -> list[str | Text]:

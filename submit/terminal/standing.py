@@ -30,4 +30,9 @@ def show_standing(standing: Standing, top: int) -> None:
         table.add_row(*cells, *change, style="bold green" if own else "")
     if standing.ranking:
         out.print(table)
-    say(out, "you are not ranked" if place is None else f"you are {place_text(place)}")
+    if place is not None:
+        say(out, f"you are {place_text(place)}")
+    elif standing.known:
+        say(out, "you are not ranked")
+    else:
+        say(out, "your own place is not known here: `mxsub register` tells the service who you are", style="dim")

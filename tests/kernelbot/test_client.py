@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from mxsub.submit.errors import ServiceError
 from mxsub.submit.kernelbot import (
@@ -21,8 +21,10 @@ from mxsub.submit.kernelbot import (
     RateLimited,
     Refused,
     ServiceFault,
+    SubmissionEntry,
     Unreachable,
 )
+from mxsub.submit.kernelbot.decoding import decoded, validated
 from tests.fake_kernelbot import FakeKernelBot
 from tests.fake_kernelbot.boards import SECRET_SEED
 from tests.fake_kernelbot.runner import SECRET_MARKER
@@ -317,3 +319,17 @@ def test_an_id_is_in_no_text_and_sent_only_where_it_is_needed(bot: FakeKernelBot
         nobody.submissions()
     with pytest.raises(ServiceError):
         KernelBot(bot.url).submit(BOARD, GPU, "test", "sub.py", TEXT)
+
+
+def test_half_a_surrogate_pair_becomes_text() -> None:
+    assert decoded(b'{"code": "a\\ud800b", "other": "\\u00e9"}', "it") == {"code": "a?b", "other": "é"}
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_utc_has_not(time: str) -> None:
+    with pytest.raises(BadAnswer, match="submission_time does not fit: a time is in the years 1 to 9999"):
+        validated(
+            TypeAdapter(SubmissionEntry),
+            {"id": 1, "leaderboard_name": "b", "file_name": "f", "submission_time": time, "done": True},
+            "it",
+        )
