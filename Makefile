@@ -53,6 +53,7 @@ test: lint fast slow
 benchmark: setup
 	$(BIN)/python -m benchmarks.commands
 	$(BIN)/python -m benchmarks.emulation
+	$(BIN)/python -m benchmarks.history
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -13,6 +13,7 @@ from mxsub.submit.harness.device import Device
 Outcome = Literal["passed", "failed", "crashed", "timed out", "exited"]
 # Times, and the spread between them, which may be none.
 _TIMES, _SPREADS = ("mean", "best", "worst"), ("std", "err")
+EMULATED_TIMES = "emulated: wave instructions executed, not time; a real GPU may rank configs otherwise"
 _FIGURES = {"runs", *_TIMES, *_SPREADS}
 _EQUAL = re.compile(r"bit-equal: (\d{1,18})/(\d{1,18})(?!\d)")
 _RATIO = re.compile(r"error over tolerance: (\d+(?:\.\d+)?|nan|inf)")

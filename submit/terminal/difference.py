@@ -7,12 +7,12 @@ from rich.text import Text
 from mxsub.submit.comparison import Comparison
 from mxsub.submit.config_table import shown_value
 from mxsub.submit.diff import Difference
+from mxsub.submit.harness.result import EMULATED_TIMES
 from mxsub.submit.listing.result_comparison import LocalRun, ResultComparison, Submitted, shapes_of
 from mxsub.submit.plain_text import one_line
 from mxsub.submit.scores import ShapeTime, within_noise
 from mxsub.submit.terminal.console import console, say
 from mxsub.submit.terminal.log import number_text, verdict_text
-from mxsub.submit.terminal.run import EMULATED_TIMES
 from mxsub.submit.terminal.shapes import NOISE_NOTE, against
 
 

@@ -4,13 +4,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mxsub.submit.harness.result import CaseResult, Run
+from mxsub.submit.harness.result import EMULATED_TIMES, CaseResult, Run
 from mxsub.submit.terminal.console import console, say
 from mxsub.submit.trial import Tested
 
 FAILED_SEEDS_SHOWN = 10
 NANOSECONDS_PER_MICROSECOND = 1000.0
-EMULATED_TIMES = "emulated: wave instructions executed, not time; a real GPU may rank configs otherwise"
 
 
 def show_run(tested: Tested) -> None:
