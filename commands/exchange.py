@@ -46,7 +46,7 @@ def export_history(file: Path, force: bool, folder: Path, as_json: bool) -> None
 @as_json
 def import_history(file: Path, folder: Path, as_json: bool) -> None:
     """Take what FILE (- for standard input) has into the history; what is here stays."""
-    from mxsub.submit.errors import UsageError
+    from mxsub.submit.errors import UsageError, check_no_device
     from mxsub.submit.history import History
     from mxsub.submit.history.importing import import_lines
 
@@ -54,6 +54,7 @@ def import_history(file: Path, folder: Path, as_json: bool) -> None:
         if file == STANDARD:
             imported = import_lines(opened, sys.stdin.buffer, "standard input")
         else:
+            check_no_device(file)
             try:
                 with file.open("rb") as lines:
                     imported = import_lines(opened, lines, str(file))

@@ -139,7 +139,7 @@ def _ask_service(
     if not must and not config_path().exists():
         return
     from mxsub.submit.kernelbot import NotRegistered, Patience
-    from mxsub.submit.posting.account import account_of, open_service
+    from mxsub.submit.posting.account import open_service
     from mxsub.submit.posting.merging import merge
     from mxsub.submit.posting.pace import Pace
     from mxsub.submit.posting.sending import Desk
@@ -152,7 +152,7 @@ def _ask_service(
         patience = None if must else Patience(retries=0, get_timeout=QUICK_TIMEOUT)
         with watch, open_service(api_url, patience) as bot:
             watch.progress("asking the service")
-            desk = Desk(history, bot, account_of(bot.cli_id), Pace(), watch.notify, watch.progress)
+            desk = Desk(history, bot, Pace(), watch.notify, watch.progress)
             merged = merge(desk, board, limit) if must else merge(desk, board, limit, QUICK_SECONDS)
     except NotRegistered:
         if must:

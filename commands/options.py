@@ -21,6 +21,10 @@ text_argument = click.argument("named", required=False, metavar="[FILE|VERSION]"
 api_url = click.option(
     "--api-url", metavar="URL", help="The service; $POPCORN_API_URL, or the public one, if not given."
 )
+poll_option = click.option(
+    "--poll", "poll_seconds", type=click.FloatRange(0.05, 600), default=5.0, show_default=True,
+    help="Seconds between two questions about a submission.",
+)  # fmt: skip
 
 
 def print_json(content: object) -> None:

@@ -118,17 +118,15 @@ def delete(submissions: tuple[str, ...], yes: bool, api_url: str | None, folder:
 
 
 def _desk(history: "History", bot: "KernelBot") -> "Desk":
-    from mxsub.submit.posting.account import account_of
     from mxsub.submit.posting.pace import Pace
     from mxsub.submit.posting.sending import Desk
 
-    return Desk(history, bot, account_of(bot.cli_id), Pace(), lambda text: click.echo(text, err=True), lambda _: None)
+    return Desk(history, bot, Pace(), lambda text: click.echo(text, err=True), lambda _: None)
 
 
 def _place(bot: "KernelBot", leaderboard: str | None, gpu: str | None, folder: Path) -> tuple[str, str]:
     """The board and GPU that were asked for, or else the project's."""
     from mxsub.submit.errors import UsageError
-    from mxsub.submit.gpus import gpu_named
     from mxsub.submit.source import project_or_none
 
     project = project_or_none(folder)
@@ -138,7 +136,7 @@ def _place(bot: "KernelBot", leaderboard: str | None, gpu: str | None, folder: P
     if gpu is not None:
         return board, gpu
     if project is not None and project.leaderboard == board:
-        return board, gpu_named(project.gpu.name).name
+        return board, project.gpu.name
     gpus = bot.gpus(board)
     if len(gpus) != 1:
         raise UsageError(f"{board} has {len(gpus)} GPUs", f"Name one with --gpu: {', '.join(gpus)}.")

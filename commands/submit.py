@@ -11,6 +11,7 @@ from mxsub.commands.options import (
     api_url,
     as_json,
     gpu_name,
+    poll_option,
     print_json,
     project_folder,
     text_argument,
@@ -40,10 +41,7 @@ STALE_SECONDS = 3600.0
 @click.option("--no-wait", is_flag=True, help="Hand it in and leave; `mxsub log` has the verdict later.")
 @click.option("--wait-for-slot", is_flag=True, help="Where the rate limit refuses, wait until it does not.")
 @click.option("--resume", is_flag=True, help="Go on with everything that was handed in and has no verdict yet.")
-@click.option(
-    "--poll", "poll_seconds", type=click.FloatRange(0.05, 600), default=5.0, show_default=True,
-    help="Seconds between two questions about it.",
-)  # fmt: skip
+@poll_option
 @api_url
 @project_folder
 @as_json
@@ -59,7 +57,7 @@ def submit(
     """
     from mxsub.submit.errors import UsageError
     from mxsub.submit.history import History
-    from mxsub.submit.posting.account import account_of, open_service
+    from mxsub.submit.posting.account import open_service
     from mxsub.submit.posting.pace import Pace
     from mxsub.submit.posting.sending import RESUME, Desk
     from mxsub.submit.posting.submitting import begin, prepare, to_resume
@@ -70,7 +68,7 @@ def submit(
         raise UsageError("--resume goes on with what was handed in before", "Leave the version out.")
     watch = Watch(quiet=as_json)
     with open_service(api_url) as bot, History.around(folder) as history:
-        desk = Desk(history, bot, account_of(bot.cli_id), Pace.of_poll(poll_seconds), watch.notify, watch.progress)
+        desk = Desk(history, bot, Pace.of_poll(poll_seconds), watch.notify, watch.progress)
         if resume:
             records = [record for record in to_resume(desk) if _still_wanted(desk, record, yes)]
         else:

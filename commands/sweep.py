@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mxsub.commands.options import api_url, as_json, gpu_name, print_json, project_folder, variant_name
+from mxsub.commands.options import (
+    api_url,
+    as_json,
+    gpu_name,
+    poll_option,
+    print_json,
+    project_folder,
+    variant_name,
+)
 
 if TYPE_CHECKING:
     from mxsub.submit.errors import ServiceError
@@ -19,10 +27,6 @@ if TYPE_CHECKING:
 
 sweep_argument = click.argument("named", required=False, metavar="[SWEEP]")
 limit_option = click.option("--limit", type=click.IntRange(1), metavar="N", help="Hand in N at most now.")
-poll_option = click.option(
-    "--poll", "poll_seconds", type=click.FloatRange(0.05, 600), default=5.0, show_default=True,
-    help="Seconds between two questions about a submission.",
-)  # fmt: skip
 
 
 @click.group()
@@ -185,15 +189,14 @@ def _plan(
 
 def _desk(folder: Path, api_url: str | None, poll_seconds: float, as_json: bool) -> "tuple[Desk, Watch]":
     from mxsub.submit.history import History
-    from mxsub.submit.posting.account import account_of, open_service
+    from mxsub.submit.posting.account import open_service
     from mxsub.submit.posting.pace import Pace
     from mxsub.submit.posting.sending import Desk
     from mxsub.submit.terminal.following import Watch
 
     watch = Watch(quiet=as_json)
     history, bot = History.around(folder), open_service(api_url)
-    account, pace = account_of(bot.cli_id), Pace.of_poll(poll_seconds)
-    return Desk(history, bot, account, pace, watch.notify, watch.progress), watch
+    return Desk(history, bot, Pace.of_poll(poll_seconds), watch.notify, watch.progress), watch
 
 
 def _begun(desk: "Desk", watch: "Watch", plan: "Plan", test: bool, force: bool, as_json: bool) -> "SweepRecord":

@@ -63,7 +63,14 @@ def shown(path: Path) -> str:
 
 def read_bytes(file: Path) -> bytes:
     """A file that the user named; UsageError where it cannot be read."""
+    check_no_device(file)
     try:
         return file.read_bytes()
     except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from None
+        raise UsageError(f"{shown(file)}: cannot be read: {error.strerror}") from None
+
+
+def check_no_device(file: Path) -> None:
+    """Raises UsageError for a device such as /dev/zero, which may never end. A pipe is fine."""
+    if file.is_char_device() or file.is_block_device():
+        raise UsageError(f"{shown(file)}: is a device", "Name a file.")

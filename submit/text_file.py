@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mxsub.submit.errors import UsageError, read_bytes
 from mxsub.submit.history import History
+from mxsub.submit.replacing import replaced
 
 
 def check_replaceable(output: Path, text: str, history: History, *, force: bool) -> bool:
@@ -21,8 +22,5 @@ def check_replaceable(output: Path, text: str, history: History, *, force: bool)
 
 def write_text(output: Path, text: str) -> None:
     """Raises UsageError where it cannot be written."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{output}: cannot be written: {error.strerror}") from None
+    with replaced(output, parents=True) as file:
+        file.write(text.encode())

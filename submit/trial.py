@@ -122,13 +122,18 @@ def record(tested: Tested, history: History) -> None:
     )
 
 
+def task_of(project: Project) -> Task:
+    """The project's own copy of its task, or else the shipped one."""
+    own = project.folder / "tasks" / project.task
+    return load_task(own) if own.is_dir() else shipped_task(project.task)
+
+
 def _task(request: RunRequest, project: Project | None) -> Task:
     if request.task_folder is not None:
         return load_task(request.task_folder)
     if project is None:
         raise UsageError(f"there is no {FILE_NAME} to take the task from", "Name a problem folder with --task.")
-    own = project.folder / "tasks" / project.task
-    return load_task(own) if own.is_dir() else shipped_task(project.task)
+    return task_of(project)
 
 
 def _cases(task: Task, request: RunRequest, project: Project | None) -> list[Case] | None:

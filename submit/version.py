@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
-from mxsub.submit.errors import UsageError, shown
+from mxsub.submit.errors import UsageError, read_bytes, shown
 
 Origin = Literal["build", "file", "remote"]
 Json = Mapping[str, object]
@@ -75,11 +75,7 @@ class Version:
     @classmethod
     def of_file(cls, path: Path) -> Self:
         """A version of a file; UsageError where it cannot be read or is no UTF-8 text."""
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise UsageError(f"{shown(path)}: cannot be read: {error.strerror}") from None
-        return cls.of_bytes(shown(path), data)
+        return cls.of_bytes(shown(path), read_bytes(path))
 
 
 def sha256_of(text: str) -> str:

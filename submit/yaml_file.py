@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from mxsub.submit.errors import UsageError, shown
+from mxsub.submit.errors import UsageError, read_bytes, shown
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = Sequence[int | str]
@@ -25,9 +25,7 @@ class YamlFile:
     def __init__(self, path: Path, *, a_list: bool = False) -> None:
         self.path, self.shown = path, shown(path)
         try:
-            text = path.read_bytes().decode("utf-8")
-        except OSError as error:
-            raise UsageError(f"{self.shown}: cannot be read: {error.strerror}") from None
+            text = read_bytes(path).decode("utf-8")
         except UnicodeDecodeError as error:
             raise UsageError(f"{self.shown}: is not UTF-8 (byte {error.start})") from None
         try:

@@ -1,9 +1,13 @@
-"""Small real files for the tests: a project folder with fragments and templates of its own."""
+"""Small real files: a project folder with fragments and templates of its own. A contestant and a fake service."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
+from tests.contestant import Contestant
+from tests.fake_kernelbot import FakeKernelBot
 
 CONFIGS = """\
 leaderboard: toy-mm
@@ -153,3 +157,14 @@ def project_folder(tmp_path: Path) -> Path:
         (folder / "kernels" / f"{name}.py").write_text(dedent(source))
     (folder / "templates" / "launch_toy.py.jinja").write_text(LAUNCHER)
     return folder
+
+
+@pytest.fixture
+def bot() -> Iterator[FakeKernelBot]:
+    with FakeKernelBot(run_seconds=0.1, heartbeat_seconds=0.05) as fake:
+        yield fake
+
+
+@pytest.fixture
+def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
+    return Contestant(tmp_path, bot)

@@ -5,7 +5,6 @@ from pathlib import Path
 from mxsub.submit.history import History
 from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.kernelbot import CliId, KernelBot, Patience, RateLimited
-from mxsub.submit.posting.account import account_of
 from mxsub.submit.posting.pace import Pace
 from mxsub.submit.posting.sending import Desk
 from mxsub.submit.posting.submitting import Submitted, hand_in, see_through
@@ -26,9 +25,7 @@ class TestDesk:
         cli_id = CliId(bot.add_user(user))
         self.told: list[str] = []
         self.history = History.open(folder)
-        self.desk = Desk(
-            self.history, KernelBot(bot.url, cli_id, QUICK), account_of(cli_id), pace, self.told.append, lambda _: None
-        )
+        self.desk = Desk(self.history, KernelBot(bot.url, cli_id, QUICK), pace, self.told.append, lambda _: None)
 
     def begin(self, mode: str = "test", text: str = TEXT) -> SubmissionRecord:
         """An attempt on record, as `mxsub submit` makes it."""

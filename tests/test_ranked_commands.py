@@ -1,7 +1,6 @@
 """mxsub pull, rank and delete."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,17 +9,6 @@ from tests.contestant import ACCEPTED, POLL, Contestant
 from tests.fake_kernelbot import FakeKernelBot
 
 FAR = f"{ACCEPTED}# elsewhere, é\n"
-
-
-@pytest.fixture
-def bot() -> Iterator[FakeKernelBot]:
-    with FakeKernelBot(run_seconds=0.05, heartbeat_seconds=0.05) as fake:
-        yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def test_pull_makes_a_version(ada: Contestant, bot: FakeKernelBot, tmp_path: Path) -> None:

@@ -1,24 +1,12 @@
 """mxsub log, show and diff: what the history has, and what the service adds."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.contestant import ACCEPTED, POLL, Contestant
 from tests.fake_kernelbot import FakeKernelBot
-
-
-@pytest.fixture
-def bot() -> Iterator[FakeKernelBot]:
-    with FakeKernelBot(run_seconds=0.05, heartbeat_seconds=0.05) as fake:
-        yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def submitted(ada: Contestant, mode: str, text: str = ACCEPTED, tag: str = "") -> None:

@@ -45,7 +45,8 @@ def _storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
         tensor = torch._C._functorch.get_unwrapped(tensor)
     try:
         return tensor.untyped_storage()
-    except (NotImplementedError, RuntimeError):  # sparse tensors
+    except (NotImplementedError, RuntimeError):
+        # A sparse tensor has no storage: it is on no device.
         return None
 
 

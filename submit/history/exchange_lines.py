@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from mxsub.submit.history.codec import time_text
+from mxsub.submit.history.submissions import ResultRecord
 from mxsub.submit.version import sha256_of
 
 FORMAT = "mxsub history"
@@ -121,6 +122,11 @@ class Result(Line):
     passed: bool
     score: str | None
     result: dict[str, str] | None
+
+    def record(self) -> ResultRecord:
+        """As the history has it."""
+        times = datetime.fromisoformat(self.started), datetime.fromisoformat(self.ended)
+        return ResultRecord(self.mode, *times, self.runner, self.passed, self.score, self.result)
 
 
 class Event(Line):

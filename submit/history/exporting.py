@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from mxsub import __version__
-from mxsub.submit.errors import UsageError, shown
 from mxsub.submit.history.codec import json_of, now, time_text
 from mxsub.submit.history.exchange_lines import FORMAT, FORMAT_VERSION
 from mxsub.submit.history.history import History
-from mxsub.submit.replacing import replaced
+from mxsub.submit.replacing import check_own, replaced
 
 # Kind of line -> its table, and the order of its lines.
 TABLES = {
@@ -39,8 +38,8 @@ def export_file(history: History, output: Path, *, force: bool) -> dict[str, int
     Raises UsageError where `output` is a file that no export wrote, unless `force` is given, or cannot be written.
     """
     if not force:
-        _check_own(output)
-    with replaced(output) as file:
+        check_own(output, f'"format":"{FORMAT}"'.encode(), "mxsub history export")
+    with replaced(output, parents=True) as file:
         return export(history, file)
 
 
@@ -102,18 +101,3 @@ def _plain(name: str, value: Any) -> Any:
     if name in JSON_COLUMNS:
         return json_of(value)
     return bool(value) if name in FLAGS else value
-
-
-def _check_own(output: Path) -> None:
-    try:
-        with output.open("rb") as file:
-            head = file.readline(1000)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise UsageError(f"{shown(output)}: cannot be written: {error.strerror}") from None
-    if head and f'"format":"{FORMAT}"'.encode() not in head:
-        raise UsageError(
-            f"{shown(output)} is a file that no `mxsub history export` wrote, and is left as it is",
-            "Name another file, or overwrite it with --force.",
-        )

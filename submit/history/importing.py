@@ -28,7 +28,7 @@ from mxsub.submit.history.exchange_lines import (
 )
 from mxsub.submit.history.exporting import JSON_COLUMNS
 from mxsub.submit.history.history import History
-from mxsub.submit.history.submissions import UNFINISHED
+from mxsub.submit.history.submissions import UNFINISHED, keep_run
 from mxsub.submit.plain_text import one_line
 
 _WHOLE = "Export it again; nothing was imported."
@@ -176,7 +176,7 @@ class _Import:
             changes = ", ".join(f"{name} = {order.format(name)}" for name in values)
             self.connection.execute(f"UPDATE submissions SET {changes} WHERE id = ?", (*values.values(), number))
         for run in line.results:
-            self._insert("results", {"submission": number, **_columns(run)})
+            keep_run(self.connection, number, run.record())
         for event in line.events:
             facts = json_text(event.facts)
             self.connection.execute(

@@ -62,6 +62,11 @@ class SubmissionRecord:
         return self.state in UNFINISHED and self.deleted is None
 
     @property
+    def place(self) -> tuple[str, str, str | None]:
+        """Its service, leaderboard and GPU: times of one place may be compared."""
+        return self.service, self.leaderboard, self.gpu
+
+    @property
     def timed(self) -> bool:
         """It passed, and its geometric mean is one that times have."""
         return self.verdict == "passed" and 0 < (self.geometric_mean or 0) < math.inf
@@ -187,7 +192,7 @@ class Submissions:
                 f"SELECT id, {_COLUMNS} FROM submissions WHERE uid = ?", (uid,)
             ).fetchone()
             for run in results:
-                _keep_run(connection, number, run)
+                keep_run(connection, number, run)
             if facts:
                 connection.execute(
                     "INSERT INTO events (submission, seen, facts) VALUES (?, ?, ?)",
@@ -285,7 +290,8 @@ def _insert(connection: Connection, records: Iterable[SubmissionRecord]) -> None
     )
 
 
-def _keep_run(connection: Connection, submission: int, run: ResultRecord) -> None:
+def keep_run(connection: Connection, submission: int, run: ResultRecord) -> None:
+    """Within a transaction: see `Submissions.update` about `results`. submission: its row's id."""
     same = "submission = ? AND mode = ? AND result IS"
     if run.result is not None:
         connection.execute(f"DELETE FROM results WHERE {same} NULL", (submission, run.mode))

@@ -3,16 +3,13 @@
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from mxsub.submit.errors import UsageError, shown
+from mxsub.submit.errors import shown
 from mxsub.submit.history import History
 from mxsub.submit.history.codec import now
 from mxsub.submit.html_report.contents import Report
 from mxsub.submit.html_report.gathering import gather
 from mxsub.submit.html_report.page import MARK, page_of
-from mxsub.submit.replacing import replaced
-
-# The mark stands in the head's first lines.
-HEAD_BYTES = 2000
+from mxsub.submit.replacing import check_own, replaced
 
 
 @dataclass(frozen=True)
@@ -61,25 +58,10 @@ def write_report(
     EnvironmentProblem where the history cannot be read or the plots cannot be made.
     """
     if not force:
-        _check_own(output)
+        check_own(output, MARK.encode(), "mxsub report")
     with History.around(folder) as history:
         report = gather(history, history.file.path.parent.parent, leaderboard=leaderboard, gpu=gpu, last=last)
     page = page_of(report, now()).encode()
-    with replaced(output) as file:
+    with replaced(output, parents=True) as file:
         file.write(page)
     return Written(report, output, len(page))
-
-
-def _check_own(output: Path) -> None:
-    try:
-        with output.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise UsageError(f"{shown(output)}: cannot be written: {error.strerror}") from None
-    if head and MARK.encode() not in head:
-        raise UsageError(
-            f"{shown(output)} is a file that no `mxsub report` wrote, and is left as it is",
-            "Name another file with -o, or overwrite it with --force.",
-        )

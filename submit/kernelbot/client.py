@@ -1,6 +1,6 @@
 """KernelBot's routes as methods."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Self, TypeVar
@@ -41,6 +41,9 @@ _COUNT = TypeAdapter(SubmissionCount)
 _JOINED = TypeAdapter(Joined)
 _LOGIN = TypeAdapter(LoginStarted)
 _HEALTH = TypeAdapter(Health)
+
+# The most that the service lists at once.
+PAGE = 100
 
 
 class KernelBot:
@@ -110,6 +113,17 @@ class KernelBot:
             query["leaderboard"] = leaderboard
         response = self._transport.call("GET", "/user/submissions", cli_id=self._id(), query=query)
         return _answer(_ENTRIES, response, "the list of submissions")
+
+    def submission_pages(self, leaderboard: str, limit: int | None = None) -> Iterator[list[SubmissionEntry]]:
+        """The user's submissions to a board, newest first, a page a request; `limit` of them, or all."""
+        offset = 0
+        while limit is None or offset < limit:
+            wanted = PAGE if limit is None else min(PAGE, limit - offset)
+            page = self.submissions(leaderboard, limit=wanted, offset=offset)
+            yield page
+            if len(page) < wanted:
+                return
+            offset += wanted
 
     def delete(self, submission_id: int) -> None:
         """Deletes a submission with its runs, at work or not; frees its place in the rate limit."""

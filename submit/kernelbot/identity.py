@@ -9,9 +9,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from mxsub.submit.errors import UsageError
-from mxsub.submit.kernelbot.private_file import write_private
+from mxsub.submit.errors import EnvironmentProblem, UsageError
 from mxsub.submit.popcorn_config import config_path
+from mxsub.submit.replacing import replaced
 
 KEY = "cli_id"
 _MEND = "The file was left as it is: mend it, or move it away and register again."
@@ -72,7 +72,8 @@ def write_cli_id(cli_id: CliId, path: Path | None = None) -> None:
     data[KEY] = cli_id.secret
     stream = io.StringIO()
     _yaml().dump(data, stream)
-    write_private(path, before + stream.getvalue())
+    with replaced(path, mode=0o600, error=EnvironmentProblem) as file:
+        file.write((before + stream.getvalue()).encode())
 
 
 def _yaml() -> YAML:

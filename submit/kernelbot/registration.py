@@ -16,7 +16,7 @@ from mxsub.submit.errors import EnvironmentProblem, UsageError
 from mxsub.submit.kernelbot.client import KernelBot
 from mxsub.submit.kernelbot.errors import ConnectionCut, KernelBotError, ServiceFault, Unreachable
 from mxsub.submit.kernelbot.identity import CliId, read_cli_id, write_cli_id
-from mxsub.submit.kernelbot.private_file import write_private
+from mxsub.submit.replacing import replaced
 
 Provider = Literal["discord", "github"]
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
@@ -113,7 +113,8 @@ class _Pending:
             "cli_id": self.cli_id.secret,
             "started": self.started,
         }
-        write_private(path, json.dumps(told))
+        with replaced(path, mode=0o600, error=EnvironmentProblem) as file:
+            file.write(json.dumps(told).encode())
 
     def fits(self, service: str, provider: str) -> bool:
         return (self.service, self.provider) == (service, provider)

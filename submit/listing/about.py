@@ -90,7 +90,7 @@ def about(reference: str, folder: Path) -> About:
         if Path(reference).exists() and history.versions.has(version.text):
             version = history.versions.get(version.sha256, version.label)
         submissions = history.submissions.of(version.sha256)
-        timed = [record for record in submissions if record.geometric_mean is not None]
+        timed = [record for record in submissions if record.timed]
         chosen = named or next(iter(timed or submissions), None)
         return About(
             version,

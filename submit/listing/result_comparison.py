@@ -47,7 +47,7 @@ class ResultComparison:
     def same_place(self) -> bool:
         """Both were submitted to the same board and GPU of the same service, so that their times may be compared."""
         old, new = self.submitted
-        return old is not None and new is not None and _place(old.record) == _place(new.record)
+        return old is not None and new is not None and old.record.place == new.record.place
 
     def to_dict(self) -> dict[str, Any]:
         old, new = self.submitted
@@ -81,8 +81,8 @@ def _chosen(
     if named is not None:
         return named
     records = history.submissions.of(sha256)
-    timed = [record for record in records if record.geometric_mean is not None]
-    near = [record for record in timed if other is not None and _place(record) == _place(other)]
+    timed = [record for record in records if record.timed]
+    near = [record for record in timed if other is not None and record.place == other.place]
     return next(iter(near or timed or records), None)
 
 
@@ -112,10 +112,6 @@ def _local_run(run: RunRecord) -> LocalRun:
 
 def _device(run: RunRecord) -> tuple[str, str, bool]:
     return run.task, run.gpu, run.virtual
-
-
-def _place(record: SubmissionRecord) -> tuple[str, str, str | None]:
-    return record.service, record.leaderboard, record.gpu
 
 
 def _time_rows(old: Mapping[str, ShapeTime], new: Mapping[str, ShapeTime]) -> list[dict[str, Any]]:

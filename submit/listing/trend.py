@@ -61,11 +61,7 @@ def trend_of(history: History, records: Sequence[SubmissionRecord]) -> Trend | N
             record.geometric_mean,
         )
         for record in sorted(timed, key=lambda record: record.time)
-        if _place(record) == _place(latest) and record.geometric_mean
+        if record.place == latest.place and record.geometric_mean
     ]
     aiter = geometric_mean(list(AITER_TIMES.get(latest.leaderboard, {}).values()))
     return Trend(latest.leaderboard, str(latest.gpu), tuple(points), aiter)
-
-
-def _place(record: SubmissionRecord) -> tuple[str, str, str | None]:
-    return record.service, record.leaderboard, record.gpu

@@ -16,7 +16,7 @@ from mxsub.submit.kernelbot import (
     Unreachable,
 )
 from mxsub.submit.posting.observing import observe, observe_deleted
-from mxsub.submit.posting.sending import PAGE, RESUME, Desk
+from mxsub.submit.posting.sending import RESUME, Desk
 
 # What passes by itself: the submission goes on without whoever follows it.
 PASSING = (Unreachable, ConnectionCut, ServiceFault, RateLimited, BadAnswer)
@@ -73,14 +73,13 @@ def ask(desk: Desk, record: SubmissionRecord) -> SubmissionRecord:
 
 def is_listed(desk: Desk, record: SubmissionRecord) -> bool:
     """Whether the account's list has a submission: a 404 alone may come from a service that is there by half."""
-    number, offset = int(record.remote_id or 0), 0
-    while True:
-        page = desk.bot.submissions(record.leaderboard, limit=PAGE, offset=offset)
+    number = record.remote_id or 0
+    for page in desk.bot.submission_pages(record.leaderboard):
         if any(entry.id == number for entry in page):
             return True
-        if len(page) < PAGE or page[-1].id < number:
+        if page and page[-1].id < number:
             return False
-        offset += PAGE
+    return False
 
 
 def _queue(desk: Desk, record: SubmissionRecord) -> RunnerQueue | None:

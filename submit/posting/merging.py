@@ -10,7 +10,7 @@ from mxsub.submit.history.submissions import SubmissionRecord
 from mxsub.submit.kernelbot import Forbidden, SubmissionDetail, SubmissionEntry
 from mxsub.submit.posting.catching_up import catch_up
 from mxsub.submit.posting.following import ask
-from mxsub.submit.posting.sending import PAGE, Desk
+from mxsub.submit.posting.sending import Desk
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def merge(desk: Desk, leaderboard: str, limit: int | None, seconds: float = math
         for record in desk.history.submissions.latest()
         if record.service == desk.bot.base_url and record.remote_id is not None
     }
-    listed = _listed(desk, leaderboard, limit)
+    listed = [entry for page in desk.bot.submission_pages(leaderboard, limit) for entry in page]
     unknown = [entry for entry in listed if entry.id not in known]
     new: list[SubmissionRecord] = []
     for entry in unknown:
@@ -69,17 +69,6 @@ def add(desk: Desk, made: SubmissionEntry | SubmissionDetail) -> SubmissionRecor
     # Another process may have added it first.
     (kept,) = desk.history.submissions.numbered(made.id, desk.bot.base_url)
     return kept
-
-
-def _listed(desk: Desk, leaderboard: str, limit: int | None) -> list[SubmissionEntry]:
-    listed: list[SubmissionEntry] = []
-    while limit is None or len(listed) < limit:
-        wanted = PAGE if limit is None else min(PAGE, limit - len(listed))
-        page = desk.bot.submissions(leaderboard, limit=wanted, offset=len(listed))
-        listed += page
-        if len(page) < wanted:
-            break
-    return listed
 
 
 def _gone(

@@ -30,12 +30,12 @@ from mxsub.submit.kernelbot import (
     Refused,
     SubmissionDetail,
 )
+from mxsub.submit.posting.account import account_of
 from mxsub.submit.posting.pace import Pace
 from mxsub.submit.posting.verdict import modes_run
 from mxsub.submit.version import sha256_of
 
 MOST_SENDS = 3
-PAGE = 100
 RESUME = "Nothing is lost: `mxsub submit --resume` goes on with it."
 
 Notify = Callable[[str], None]
@@ -49,15 +49,19 @@ Post = Callable[[SubmissionRecord, UnderWay], Accepted | None]
 
 @dataclass(frozen=True)
 class Desk:
-    """Where submissions are handed in: a project's history, a service, the fingerprint of who is asking, and how
-    patiently. notify: told what the user should know; progress: what is being done just now."""
+    """Where submissions are handed in: a project's history, a service, and how patiently. notify: told what the user
+    should know; progress: what is being done just now."""
 
     history: History
     bot: KernelBot
-    account: str
     pace: Pace
     notify: Notify
     progress: Notify
+
+    @property
+    def account(self) -> str:
+        """The fingerprint of who is asking."""
+        return account_of(self.bot.cli_id)
 
 
 def send(desk: Desk, record: SubmissionRecord, post: Post, wait: Wait) -> SubmissionRecord:
@@ -218,14 +222,11 @@ def _resumable(error: KernelBotError) -> KernelBotError:
 def _newer(bot: KernelBot, record: SubmissionRecord) -> Iterator[int]:
     """Numbers of the account's submissions on the board since the attempt was sent."""
     newest_before = record.newest_before or 0
-    offset = 0
-    while True:
-        page = bot.submissions(record.leaderboard, limit=PAGE, offset=offset)
+    for page in bot.submission_pages(record.leaderboard):
         # By number alone: the service may show a file name otherwise than it was sent.
         yield from (entry.id for entry in page if entry.id > newest_before)
-        if len(page) < PAGE or page[-1].id <= newest_before:
+        if page and page[-1].id <= newest_before:
             return
-        offset += PAGE
 
 
 @contextmanager

@@ -12,13 +12,13 @@ from typing import Any
 from mxsub.submit import config_check
 from mxsub.submit.errors import UsageError
 from mxsub.submit.gpus import Gpu
-from mxsub.submit.harness.task import load_task, shipped_task
 from mxsub.submit.history.sweeps import Configs, LeftOut
 from mxsub.submit.project import Config, Listed, Project, Variant
 from mxsub.submit.render import Submission, render
 from mxsub.submit.shapes import Shape, parse_shape
 from mxsub.submit.source import Source
 from mxsub.submit.sweep.knobs import Proposal
+from mxsub.submit.trial import task_of
 
 MODE = "benchmark"
 
@@ -85,9 +85,8 @@ def file_name(variant: str, sha256: str) -> str:
 
 def timed_shapes(project: Project, variant: Variant) -> list[Shape]:
     """The shapes with a config of their own that the task's benchmark times, in its order."""
-    own = project.folder / "tasks" / project.task
-    task = load_task(own) if own.is_dir() else shipped_task(project.task)
-    timed = [Shape(*(int(case[axis]) for axis in "mnk")) for case in task.cases(MODE) if {*"mnk"} <= case.keys()]
+    cases = task_of(project).cases(MODE)
+    timed = [Shape(*(int(case[axis]) for axis in "mnk")) for case in cases if {*"mnk"} <= case.keys()]
     listed = {entry.shape for entry in variant.listed}
     return [shape for shape in dict.fromkeys(timed) if shape in listed]
 

@@ -5,9 +5,6 @@ Where the project has several variants, a variant's best configs go to its own `
 
 import difflib
 import io
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from mxsub.submit.errors import EnvironmentProblem, MxsubError, UsageError, read_bytes, shown
 from mxsub.submit.history.sweeps import Configs, Values
 from mxsub.submit.project import Listed, Project, find_project
+from mxsub.submit.replacing import replaced
 from mxsub.submit.sweep.outcome import SweepOutcome
 from mxsub.submit.sweep.wording import words_for
 
@@ -65,7 +63,10 @@ def write_best(folder: Path, outcome: SweepOutcome) -> Written:
     for shape, values in best.items():
         _set(content, project, outcome.sweep.variant, shape, values)
     new = _dumped(yaml, content)
-    _replace(path, new.replace("\n", "\r\n") if b"\r\n" in data else new, data)
+    with replaced(path, error=EnvironmentProblem) as file:
+        file.write((new.replace("\n", "\r\n") if b"\r\n" in data else new).encode())
+        if read_bytes(path) != data:
+            raise MxsubError(f"{shown(path)}: changed just now; nothing was written", "Try again.")
     diff = difflib.unified_diff(old.splitlines(), new.splitlines(), shown(path), shown(path), lineterm="")
     return Written(shown(path), best, tuple(diff))
 
@@ -154,26 +155,3 @@ def _dumped(yaml: YAML, content: Any) -> str:
     out = io.StringIO()
     yaml.dump(content, out)
     return out.getvalue()
-
-
-def _replace(path: Path, text: str, expected: bytes) -> None:
-    """The file with another text, or as it was; a symbolic link stays one, and its mode stays."""
-    target = Path(os.path.realpath(path))
-    temporary: Path | None = None
-    try:
-        handle, name = tempfile.mkstemp(prefix=f"{target.name}.", dir=target.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(target.stat().st_mode & 0o7777)
-        if read_bytes(target) != expected:
-            raise MxsubError(f"{shown(path)}: changed just now; nothing was written", "Try again.")
-        temporary.replace(target)
-    except OSError as error:
-        raise EnvironmentProblem(f"{shown(path)}: cannot be written: {error.strerror}") from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink()

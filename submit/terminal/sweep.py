@@ -13,12 +13,13 @@ from mxsub.submit.sweep.outcome import CandidateOutcome, ShapeOutcome, SweepOutc
 from mxsub.submit.sweep.wording import words_for
 from mxsub.submit.terminal.console import console, say
 from mxsub.submit.terminal.log import local_time
+from mxsub.submit.terminal.shapes import NOISE_NOTE
 
 if TYPE_CHECKING:
     # Reading a project takes longer to import than all of this.
     from mxsub.submit.sweep.planning import Plan
 
-NOISE = "~: no more than chance makes, as of two standard errors; such a candidate does not replace the baseline"
+NOISE = f"{NOISE_NOTE}; such a candidate does not replace the baseline"
 
 
 def show_plan(plan: "Plan", untested: int) -> None:

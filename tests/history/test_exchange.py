@@ -204,7 +204,7 @@ def test_only_its_own_file_is_overwritten(full: Path, tmp_path: Path) -> None:
     assert "no `mxsub history export` wrote" in told.stderr
     assert run(full, "export", file, "--force").exit_code == 0
     assert run(full, "export", file).exit_code == 0
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".mxsub-")] == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "notes.txt"]
     assert run(full, "export", tmp_path / "notes.txt" / "x").exit_code == 2
 
 
@@ -213,3 +213,17 @@ def test_no_history_yet(tmp_path: Path) -> None:
     (header,) = exported(tmp_path, tmp_path / "a.jsonl")
     assert header["counts"] == dict.fromkeys(TABLES, 0)
     assert not (tmp_path / ".mxsub").exists()
+
+
+def test_what_only_a_stream_showed_stays(full: Path, other: Path, tmp_path: Path) -> None:
+    """The file's run of a benchmark has no result, and another start, as the service lists a streamed one."""
+    lines = exported(full, tmp_path / "a.jsonl")
+    run(other, "import", tmp_path / "a.jsonl")
+    (line,) = (line for line in lines if line["kind"] == "submission" and line["remote_id"] == 5)
+    kept = line["results"][0]["result"]
+    line["results"][0] |= {"started": "2026-03-03T00:00:00+00:00", "result": None}
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    run(other, "import", tmp_path / "a.jsonl")
+    with History.open(other) as history:
+        (result,) = history.submissions.results(history.submissions.numbered(5)[0].uid)
+        assert result.result == kept

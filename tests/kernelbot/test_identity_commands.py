@@ -7,7 +7,6 @@ import signal
 import stat
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -23,11 +22,6 @@ OLD = "00000000-1111-2222-3333-444444444444"
 def bot() -> Iterator[FakeKernelBot]:
     with FakeKernelBot() as fake:
         yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def login_page(process: "subprocess.Popen[str]") -> tuple[str, dict[str, object]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from mxsub.submit.kernelbot import CliId, KernelBot, KernelBotError
-from mxsub.submit.posting.account import account_of
 from mxsub.submit.posting.catching_up import catch_up
 from mxsub.submit.posting.sending import Desk
 from mxsub.submit.posting.submitting import hand_in
@@ -78,9 +77,7 @@ def test_somebody_elses_are_skipped(desk: TestDesk, bot: FakeKernelBot) -> None:
     """After a login with another account: the first may not be seen, the second may."""
     first = handed_in(desk, "test")
     grace = CliId(bot.add_user("grace"))
-    graces = Desk(
-        desk.history, KernelBot(bot.url, grace, QUICK), account_of(grace), PACE, desk.told.append, lambda _: None
-    )
+    graces = Desk(desk.history, KernelBot(bot.url, grace, QUICK), PACE, desk.told.append, lambda _: None)
     sha256 = desk.history.versions.record(f"{TEXT}# g\n").sha256
     kind = replace(desk.history.submissions.get(first), sha256=sha256)
     begun = desk.history.submissions.begin(

@@ -3,8 +3,6 @@
 import json
 import random
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,17 +10,6 @@ from mxsub.submit.posting.gate import missing_modes
 from mxsub.submit.version import sha256_of
 from tests.contestant import ACCEPTED, POLL, Contestant, no_files
 from tests.fake_kernelbot import FakeKernelBot
-
-
-@pytest.fixture
-def bot() -> Iterator[FakeKernelBot]:
-    with FakeKernelBot(run_seconds=0.05) as fake:
-        yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def assert_nothing_left(ada: Contestant) -> None:

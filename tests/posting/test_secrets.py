@@ -1,25 +1,11 @@
 """What may never be kept or shown: the service's secret seed and runs, and the user's id."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from mxsub.submit.crash import keep_traceback
 from mxsub.submit.kernelbot import CliId, KernelBot, KernelBotError, Patience
 from tests.contestant import ACCEPTED, MODES, POLL, Contestant
 from tests.fake_kernelbot import SECRET_MARKER, SECRET_SEED, FakeKernelBot
-
-
-@pytest.fixture
-def bot() -> Iterator[FakeKernelBot]:
-    with FakeKernelBot(run_seconds=0.05) as fake:
-        yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def assert_nothing_leaked(ada: Contestant, shown: str) -> None:

@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,6 @@ RUNS = {
     "leaderboard": ["test", "benchmark", "leaderboard"],
     "profile": [f"profile.{n}" for n in range(6)],
 }
-
-
-@pytest.fixture
-def bot() -> Iterator[FakeKernelBot]:
-    with FakeKernelBot(run_seconds=0.1, heartbeat_seconds=0.05) as fake:
-        yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def posts(bot: FakeKernelBot) -> list[str]:

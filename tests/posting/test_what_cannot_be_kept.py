@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,17 +12,6 @@ from tests.fake_kernelbot import FakeKernelBot
 from tests.harness.evaluators import PLAIN, RIGHT, make_task
 
 WRONG = RIGHT.replace(b"right", b"wrong")
-
-
-@pytest.fixture
-def bot() -> Iterator[FakeKernelBot]:
-    with FakeKernelBot(run_seconds=0.1, heartbeat_seconds=0.05) as fake:
-        yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def no_database(history: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -22,17 +21,6 @@ from tests.sweep.measured import A, B
 # Three submissions: the baseline, num_warps 2 and num_warps 8.
 RUN = ("sweep", "run", "num_warps=2,8", "--shape", A, "--shape", B, "--force", *POLL)
 RESUME = ("sweep", "resume", *POLL)
-
-
-@pytest.fixture
-def bot() -> Iterator[FakeKernelBot]:
-    with FakeKernelBot(run_seconds=0.05, heartbeat_seconds=0.05) as fake:
-        yield fake
-
-
-@pytest.fixture
-def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
-    return Contestant(tmp_path, bot)
 
 
 def sweeps(user: Contestant) -> list[SweepRecord]:
