@@ -85,8 +85,8 @@ def test_a_device_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     ["lint /dev/zero", "show /dev/zero", "log /dev/zero", "diff /dev/zero /dev/zero", "submit /dev/zero",
-     "test /dev/zero", "sweep run --configs /dev/zero", "history import /dev/zero", "history export /dev/null", "report -o /dev/null",
-     "build -o /dev/full", "pull 1 -o /dev/full"],
+     "test /dev/zero", "sweep run --configs /dev/zero", "history import /dev/zero", "history export /dev/null",
+     "report -o /dev/null", "build -o /dev/full", "pull 1 -o /dev/full"],
 )  # fmt: skip
 def test_commands_and_devices(ada: Contestant, line: str) -> None:
     ada.bot.add_submission("ada", ACCEPTED)
