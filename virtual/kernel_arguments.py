@@ -96,16 +96,18 @@ def pack(
     kernel: str,
     arguments: Sequence[Argument],
     scratch: Sequence[int],
+    hidden: Mapping[str, int],
     slots: Sequence[metadata.Argument],
     size: int,
     address_of: Callable[[Argument], int],
 ) -> bytes:
-    """The kernel-argument segment, `size` bytes, in which hidden arguments are zero.
+    """The kernel-argument segment, `size` bytes.
 
     kernel: its name, for messages. scratch: the addresses of global and profile scratch, 0 for none.
-    slots: the layout, in the order of the arguments (Program.arguments).
-    address_of: gives the device address of a pointer argument.
-    Raises RuntimeError when the layout is not the one that the arguments need.
+    hidden: what the runtime adds on its own, see hidden_values(). slots: the layout, in the order of the arguments
+    (Program.arguments). address_of: gives the device address of a pointer argument.
+    Raises RuntimeError when the layout is not the one that the arguments need, or has a hidden argument that points
+    to a service of the runtime (printing, a heap) which is not here.
     """
     visible = [slot for slot in slots if not slot.value_kind.startswith("hidden_")]
     if len(visible) != len(arguments) + len(scratch):
@@ -123,7 +125,33 @@ def pack(
                 f"and Triton's signature makes {len(data)}"
             )
         segment[slot.offset : slot.offset + slot.size] = data
+    for slot in slots:
+        if slot.value_kind.startswith("hidden_"):
+            segment[slot.offset : slot.offset + slot.size] = _hidden(kernel, slot, hidden)
     return bytes(segment)
+
+
+def hidden_values(grid: tuple[int, int, int], threads: int, lds_bytes: int) -> dict[str, int]:
+    """The hidden arguments of a launch by their kind ("User Guide for AMDGPU Backend", kernel argument metadata).
+
+    grid: workgroups along x, y, z. threads: of a workgroup. lds_bytes: that the launch adds to a workgroup's.
+    Grids that Triton launches are of whole workgroups, so all remainders are zero, and so are the offsets.
+    """
+    group = (threads, 1, 1)
+    values = {f"hidden_block_count_{axis}": count for axis, count in zip("xyz", grid, strict=True)}
+    values |= {f"hidden_group_size_{axis}": count for axis, count in zip("xyz", group, strict=True)}
+    values |= {f"hidden_{what}_{axis}": 0 for what in ("remainder", "global_offset") for axis in "xyz"}
+    return values | {"hidden_grid_dims": 3, "hidden_dynamic_lds_size": lds_bytes, "hidden_none": 0}
+
+
+def _hidden(kernel: str, slot: metadata.Argument, values: Mapping[str, int]) -> bytes:
+    if slot.value_kind not in values:
+        service = slot.value_kind.removeprefix("hidden_").replace("_", " ")
+        raise RuntimeError(
+            f"virtual MI355X: kernel {kernel} needs the runtime's {service}, as printing and assertions on the device "
+            "do; there is none here"
+        )
+    return values[slot.value_kind].to_bytes(slot.size, "little")
 
 
 def _packed(argument: Argument, address_of: Callable[[Argument], int]) -> bytes:

@@ -107,10 +107,10 @@ class VirtualLauncher:
                 ("profile", getattr(_allocation, "_profile_allocator", None)),
             )
         ]
-        program = kernel.program
-        return kernel_arguments.pack(
-            kernel.name, arguments, scratch, program.arguments, program.kernarg_size, address_of_pointer
-        )
+        threads, lds = self.metadata.num_warps * device.WARP_SIZE, self.metadata.shared
+        hidden = kernel_arguments.hidden_values(grid, threads, lds)
+        slots, size = kernel.program.arguments, kernel.program.kernarg_size
+        return kernel_arguments.pack(kernel.name, arguments, scratch, hidden, slots, size, address_of_pointer)
 
     def _scratch(self, kind: str, allocator: Any, grid: tuple[int, int, int], queue: int) -> int:
         """AMD kernels end with two scratch pointers; both are null unless a feature asks for memory."""
