@@ -16,7 +16,14 @@ class EmulationError(RuntimeError):
 
 
 class UnsupportedInstruction(EmulationError):
-    """The kernel uses instructions, or forms of them, that are not emulated. Lists all of them."""
+    """The kernel uses instructions, or forms of them, that are not emulated. Lists all of them.
+
+    problems: an opcode, or the text of an instruction whose form is not known with what is wrong about it in brackets.
+    """
+
+    def __init__(self, message: str, problems: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.problems = problems
 
 
 class LaunchError(EmulationError):
