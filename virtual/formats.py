@@ -19,8 +19,10 @@ def _values(bits: int, exponent_bits: int, mantissa_bits: int, bias: int) -> Arr
     return values.astype(np.float32)
 
 
-# OCP Microscaling Formats 1.0: e2m1, and the two 8-bit formats of OCP OFP8.
+# OCP Microscaling Formats 1.0: e2m1, e2m3 and e3m2, and the two 8-bit formats of OCP OFP8.
 E2M1 = _values(4, 2, 1, 1)
+E2M3 = _values(6, 2, 3, 1)
+E3M2 = _values(6, 3, 2, 3)
 E4M3 = _values(8, 4, 3, 7)
 E4M3[[0x7F, 0xFF]] = np.nan
 # e5m2 is float16 without its low byte.
