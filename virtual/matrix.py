@@ -1,19 +1,13 @@
-"""Matrix instructions (MFMA): D = A x B + C for each wave, whatever EXEC says.
+"""Matrix instructions (MFMA and its sparse form): D = A x B + C for each wave, whatever EXEC says.
 
-Layout, for blocks of R x R that are K deep (R is 4, 16 or 32), the 64 lanes being 64 / R groups of R:
+Where the elements are is in matrix_layout.py; which instructions there are, in matrix_opcodes.py. Scaled ones take for
+the 32 elements of a row and a part of K the E8M0 scale in the lane that has that row and part; op_sel (low bit of its
+number) and op_sel_hi (high bit) pick the byte.
 
-    A       lane l holds row l % R, and of it the K * R / 64 consecutive k from (l // R) * K * R / 64 on, low bits
-            first; with 16 blocks of 4 x 4, lane l holds all of row l % 4 of block l // 4
-    B       the same for the columns
-    C, D    lane l holds column l % R; register 4 * q + r is row 4 * (q * 64 / R + l // R) + r
-            with 16 blocks, lane l holds column l % 4 of block l // 4, a row a register
-    scales  lane l holds, in the byte that op_sel (low bit of its number) and op_sel_hi (high bit) pick, the E8M0
-            scale of the very 32 elements of A (or B) that it holds
-
-Products are exact; in which order the hardware adds, and how it rounds between, is not documented.
+Products are exact; in which order the hardware adds, and how it rounds between, is not documented. Here the products
+are summed first, in float32 (of f32 and f64 elements in float64), then C is added; integers wrap.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -22,22 +16,18 @@ import numpy.typing as npt
 
 from mxsub.virtual.assembly import Instruction, Operand
 from mxsub.virtual.faults import UnsupportedForm
-from mxsub.virtual.matrix_operands import Matrices, MatrixOperand
+from mxsub.virtual.matrix_formats import BITS
+from mxsub.virtual.matrix_layout import LANE_PATTERNS, InputLayout, broadcast_lanes, by_register
+from mxsub.virtual.matrix_opcodes import F8F6F4, OPCODES, MatrixOpcode
+from mxsub.virtual.matrix_operands import Matrices, MatrixOperand, Scale
+from mxsub.virtual.matrix_sparse import SparseIndex, sparse_product
+from mxsub.virtual.operands import DTYPES, constant
 from mxsub.virtual.waves import LANES, Waves
 
 Array = npt.NDArray[Any]
-U32, F32 = np.uint32, np.float32
+Step = Callable[[Waves], None]
+U32, U64 = np.uint32, np.uint64
 
-_NAME = re.compile(r"v_mfma_(scale_)?f32_(4|16|32)x\2x(\d+)(_16b)?_?(f8f6f4|bf16|f16|(?:fp8|bf8)_(?:fp8|bf8))(?:_1k)?$")
-# (rows, depth) of each format
-_SHAPES = {
-    "f8f6f4": {(16, 128), (32, 64)},
-    "bf16": {(4, 4), (16, 16), (16, 32), (32, 8), (32, 16)},
-    "f16": {(4, 4), (16, 16), (16, 32), (32, 8), (32, 16)},
-    **{f"{a}_{b}": {(16, 32), (32, 16)} for a in ("fp8", "bf8") for b in ("fp8", "bf8")},
-}
-# cbsz, of A, and blgp, of B, for f8f6f4
-_F8F6F4 = {0: "fp8", 1: "bf8", 4: "fp4"}
 SCALED_WITH_LANES_OFF = (
     "scaled MFMA ran with lanes switched off; it uses all lanes whatever EXEC says, and the scales of those lanes "
     "are likely stale. Triton 3.6.0 moves it under a masked store's branch (fixed in 3.7.1); buffer stores, the JIT's "
@@ -45,62 +35,75 @@ SCALED_WITH_LANES_OFF = (
 )
 PLAIN_WITH_LANES_OFF = "MFMA ran with lanes switched off; it uses all lanes whatever EXEC says"
 
-
 # Multiplications for which OpenBLAS does not start threads, which cost more than they bring at these sizes.
 _ONE_THREAD = 1 << 18
 
 
 def is_known(opcode: str) -> bool:
     """Is it a matrix instruction that is emulated?"""
-    match = _NAME.match(opcode)
-    if not match:
-        return False
-    scaled, rows, depth, blocks, form = match.groups()
-    if (scaled and form != "f8f6f4") or bool(blocks) != (rows == "4"):
-        return False
-    return (int(rows), int(depth)) in _SHAPES[form]
+    return opcode in OPCODES
 
 
-def bind(instruction: Instruction) -> Callable[[Waves], None]:
+def bind(instruction: Instruction) -> Step:
     """A function that runs the instruction. Raises UnsupportedForm."""
-    match = _NAME.match(instruction.opcode)
-    assert match is not None
-    scaled, rows, depth, form = bool(match[1]), int(match[2]), int(match[3]), match[5]
-    target, a, b, c, *scales = instruction.operands
-    modifiers = instruction.modifiers
-    broadcast = 0
-    if form == "f8f6f4":
-        try:
-            forms = [_F8F6F4[int(modifiers.get(name, 0))] for name in ("cbsz", "blgp")]
-        except KeyError:
-            raise UnsupportedForm("6-bit matrix formats") from None
+    opcode = OPCODES[instruction.opcode]
+    target, a, b, third, *scales = instruction.operands
+    left, right = _sides(instruction, opcode, (a, b), scales)
+    add = _adder(instruction, opcode, target, target if opcode.sparse else third)
+    warning = SCALED_WITH_LANES_OFF if opcode.scaled else PLAIN_WITH_LANES_OFF
+    if opcode.sparse:
+        index = SparseIndex(instruction, third, left.layout)
+
+        def multiply(waves: Waves) -> Array:
+            return sparse_product(left.matrices(waves), index.positions(waves), right.matrices(waves))
+
     else:
-        forms = form.split("_") if "_" in form else [form, form]
-        broadcast = int(modifiers.get("cbsz", 0))
-        if modifiers.get("blgp") or (broadcast and rows != 4):
-            raise UnsupportedForm("broadcast modifiers of MFMA")
-    sides = []
-    for k, operand in enumerate((a, b)):
-        byte = instruction.bit("op_sel", k) + 2 * instruction.bit("op_sel_hi", k, 1) if scaled else 0
-        sides.append(MatrixOperand(operand, forms[k], rows, depth, scales[k] if scaled else None, byte))
-    left, right = sides
-    if broadcast:  # block i takes A from the block that abid picks among the 2**cbsz around i
-        blocks = np.arange(16) >> broadcast << broadcast | int(modifiers.get("abid", 0))
-    warning = SCALED_WITH_LANES_OFF if scaled else PLAIN_WITH_LANES_OFF
+
+        def multiply(waves: Waves) -> Array:
+            return _product(left.matrices(waves), right.matrices(waves))
 
     def run(waves: Waves) -> None:
         mask = waves.active()
         if mask is not None:
             on = np.broadcast_to(mask.sum(1), waves.count)
             if partial := int(((on > 0) & (on < LANES)).sum()):
-                waves.shared.warnings[warning] += partial
-        first, second = left.matrices(waves), right.matrices(waves)
-        if broadcast:
-            first = Matrices(first.all()[:, blocks], None)
-        product = _product(first, second)
-        _accumulate(waves, target.register, c, _by_register(product, rows))
+                waves.shared.find(waves, "exec", warning, row=int(np.argmax(on < LANES)), count=partial)
+        add(waves, multiply(waves))
 
     return run
+
+
+def _sides(
+    instruction: Instruction, opcode: MatrixOpcode, operands: tuple[Operand, Operand], scales: list[Operand]
+) -> list[MatrixOperand]:
+    """A and B."""
+    lanes: tuple[Array | None, Array | None] = None, None
+    if opcode.formats is None:
+        try:
+            forms = [F8F6F4[int(instruction.modifiers.get(name, 0))] for name in ("cbsz", "blgp")]
+        except KeyError:
+            raise UnsupportedForm("a number that stands for no matrix format") from None
+    else:
+        forms = list(opcode.formats)
+        if not opcode.sparse and opcode.result != "f64":
+            lanes = _broadcasts(instruction, opcode)
+    sides = []
+    for k, operand in enumerate(operands):
+        depth = opcode.depth // 2 if opcode.sparse and k == 0 else opcode.depth
+        layout = InputLayout(opcode.rows, depth, opcode.blocks, BITS[forms[k]])
+        scale = None
+        if opcode.scaled:
+            scale = Scale(scales[k], instruction.bit("op_sel", k) + 2 * instruction.bit("op_sel_hi", k, 1))
+        sides.append(MatrixOperand(operand, forms[k], layout, lanes[k], scale))
+    return sides
+
+
+def _broadcasts(instruction: Instruction, opcode: MatrixOpcode) -> tuple[Array | None, Array | None]:
+    """From which lane each lane takes A and B; section 7.1.6 of the manual."""
+    cbsz, abid, blgp = (int(instruction.modifiers.get(name, 0)) for name in ("cbsz", "abid", "blgp"))
+    if 1 << cbsz > opcode.blocks or (cbsz and abid >= 1 << cbsz):
+        raise UnsupportedForm("a broadcast of a block that there is not")
+    return broadcast_lanes(cbsz, abid), LANE_PATTERNS[blgp]
 
 
 def _product(first: Matrices, second: Matrices) -> Array:
@@ -130,24 +133,55 @@ def _shared_product(own: Array, shared: Array, which: Array) -> Array:
     return product[:, None]
 
 
-def _by_register(product: Array, rows: int) -> Array:
-    """Products (waves, blocks, R, R) to (registers, waves, 64)."""
-    count = len(product)
-    if rows == 4:
-        return product.transpose(2, 0, 1, 3).reshape(rows, count, LANES)
-    groups = LANES // rows
-    tall = rows // (4 * groups)
-    parts = product.reshape(count, tall, groups, 4, rows).transpose(1, 3, 0, 2, 4)
-    return parts.reshape(4 * tall, count, LANES)
+def _adder(
+    instruction: Instruction, opcode: MatrixOpcode, target: Operand, addend: Operand
+) -> Callable[[Waves, Array], None]:
+    """A function of the waves and their products, (waves, blocks, R, R), that adds C and writes D.
+
+    All of C is read before any of D is written: they may overlap.
+    """
+    dtype = DTYPES[opcode.result]
+    size = dtype.itemsize // 4
+    count = opcode.rows * opcode.rows * opcode.blocks // LANES
+    tall = 1 if opcode.result == "f64" else 4
+    for operand in (target, addend):
+        if not operand.is_constant and (operand.kind != "vector" or operand.count != count * size):
+            raise UnsupportedForm(f"a result or an addend in other than {count * size} vector registers")
+    first, source = target.register, addend.register
+    value = constant(addend, dtype) if addend.is_constant else None
+    nothing = value is not None and not value.any()
+    negated = [bool(instruction.bit("neg", k)) for k in range(3)]
+
+    def read(waves: Waves, k: int) -> Array:
+        if value is not None:
+            return value
+        low = waves.v[source + size * k]
+        return low.view(dtype) if size == 1 else _joined(low, waves.v[source + size * k + 1]).view(dtype)
+
+    def add(waves: Waves, products: Array) -> None:
+        parts = by_register(products, tall)
+        if dtype.kind == "i":  # exact until here
+            parts = parts.astype(dtype)
+        if negated[0] != negated[1]:
+            parts = -parts
+        if nothing:
+            sums = list(parts)
+        elif negated[2]:
+            sums = [part - read(waves, k) for k, part in enumerate(parts)]
+        else:
+            sums = [part + read(waves, k) for k, part in enumerate(parts)]
+        for k, part in enumerate(sums):
+            part = part.astype(dtype, copy=False)
+            if size == 1:
+                waves.v[first + k] = part.view(U32)
+            else:
+                bits = part.view(U64)
+                waves.v[first + 2 * k] = bits.astype(U32)
+                waves.v[first + 2 * k + 1] = (bits >> U64(32)).astype(U32)
+
+    return add
 
 
-def _accumulate(waves: Waves, target: int, addend: Operand, products: Array) -> None:
-    """Add C and write D. All of C is read before any of D is written: they may overlap."""
-    if addend.kind == "vector":
-        sums = [part + waves.v[addend.register + k].view(F32) for k, part in enumerate(products)]
-    elif addend.constant:
-        sums = [part + F32(addend.constant) for part in products]
-    else:
-        sums = list(products)
-    for k, part in enumerate(sums):
-        waves.v[target + k] = part.astype(F32, copy=False).view(U32)
+def _joined(low: Array, high: Array) -> Array:
+    joined: Array = low | high.astype(U64) << U64(32)
+    return joined

@@ -83,7 +83,7 @@ def test_halves(bench, random, size, depth, form):
     words = per_lane // 2
     dtype = torch.bfloat16 if form == "bf16" else torch.float16
     a, b = (torch.from_numpy(random.integers(-8, 9, (64, per_lane)) / 4).to(dtype) for _ in range(2))
-    name = f"v_mfma_f32_{size}x{size}x{depth}_{form}" + ("_1k" if form == "bf16" and per_lane == 4 else "")
+    name = f"v_mfma_f32_{size}x{size}x{depth}_{form}"
     text = f"{name} v[20:{19 + registers}], v[10:{9 + words}], v[{10 + words}:{9 + 2 * words}], 1.0"
     bits = [x.view(torch.int16).numpy().view(np.uint32) for x in (a, b)]
     got = bench.compute(text, *bits, results=registers).view(np.float32)
@@ -135,16 +135,17 @@ s_mov_b64 exec, -1"""
     text = text.replace("127", "0x7f").replace("128", "0x80", 1).replace("16x16x0x80", "16x16x128")
     got = bench.compute(text, codes, codes, results=4).view(np.float32)
     assert (got == 32 * 2 + 96).all()  # only the first 32 of 128 k have the new scale
-    ((warning, count),) = bench.report.warnings.items()
-    assert count == 1
-    assert warning.startswith("scaled MFMA ran with lanes switched off")
-    assert "fixed in 3.7.1" in warning
+    (finding,) = bench.report.findings
+    assert (finding.sanitizer, finding.count) == ("exec", 1)
+    assert finding.instruction.startswith("v_mfma_scale_f32_16x16x128_f8f6f4 ")
+    assert finding.sentence.startswith("scaled MFMA ran with lanes switched off")
+    assert "fixed in 3.7.1" in finding.sentence
 
 
 def test_no_warning_with_all_lanes_on(bench):
     codes = np.full((64, 16), 0x22, np.uint8)
     bench.compute("v_mfma_scale_f32_16x16x128_f8f6f4 v[20:23], v[10:13], v[10:13], 0, v10, v10 cbsz:4 blgp:4", codes)
-    assert not bench.report.warnings
+    assert not bench.report.findings
     assert bench.report.wave_instructions["matrix"] == 1
 
 

@@ -1,0 +1,5 @@
+"""The bench and the random numbers of the emulator's tests."""
+
+from tests.emulator.conftest import bench, random
+
+__all__ = ["bench", "random"]
