@@ -86,13 +86,15 @@ def test_the_miscompile_of_triton_3_6_is_seen_and_the_default_is_right(folder: P
     assert content["outcome"] == "failed"
     assert "Number of mismatched elements:" in str(content["error"])
     assert "8640 of 11520 (75.00 %)" in str(content["error"])
-    warnings = content["emulation"]["warnings"]  # type: ignore[index]
-    assert any("MFMA" in warning for warning in warnings)
+    findings = content["emulation"]["findings"]  # type: ignore[index]
+    assert len(findings) == 8  # one for each matrix instruction
+    assert {finding["sanitizer"] for finding in findings} == {"exec"}
+    assert all("fixed in 3.7.1" in finding["sentence"] for finding in findings)
     edit(configs, 'AMDGCN_USE_BUFFER_OPS: "0"', 'AMDGCN_USE_BUFFER_OPS: "1"')
     code, content, _ = run_test(folder, *shape)
     assert code == 0
     assert content["cases"][0]["matched"] == [11520, 11520]  # type: ignore[index]
-    assert content["emulation"]["warnings"] == {}  # type: ignore[index]
+    assert content["emulation"]["findings"] == []  # type: ignore[index]
 
 
 def test_a_submission_that_never_returns(folder: Path) -> None:

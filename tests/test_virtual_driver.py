@@ -67,6 +67,8 @@ def test_environment(tmp_path, monkeypatch):
     }
     monkeypatch.delenv("PYTHONPATH")
     assert virtual.environment() == {"PYTHONPATH": str(virtual.BOOT_FOLDER), "MXSUB_VIRTUAL_GPU": "MI355X"}
+    watched = virtual.environment(watchers=["race", "init"], sample=64)
+    assert (watched["MXSUB_VIRTUAL_WATCH"], watched["MXSUB_VIRTUAL_SAMPLE"]) == ("race,init", "64")
 
 
 def test_a_process_without_torch_is_untouched():

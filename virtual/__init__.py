@@ -8,23 +8,32 @@ it is no measure of time on the hardware.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 GPU = "MI355X"
 GPU_VARIABLE = "MXSUB_VIRTUAL_GPU"
 LOG_VARIABLE = "MXSUB_VIRTUAL_LOG"
+WATCH_VARIABLE = "MXSUB_VIRTUAL_WATCH"
+SAMPLE_VARIABLE = "MXSUB_VIRTUAL_SAMPLE"
 BOOT_FOLDER = Path(__file__).resolve().parent / "boot"
 
 
-def environment(log: Path | None = None) -> dict[str, str]:
+def environment(log: Path | None = None, watchers: Iterable[str] = (), sample: int | None = None) -> dict[str, str]:
     """The variables that give a child process, and everything that it spawns, one virtual MI355X.
 
     log: a file to which the processes append a JSON line for every kernel launch and fault (see launch_log.py).
+    watchers: names of sanitizers and counters that watch every launch (watch_list.WATCHERS). sample: about how many
+    workgroups of each launch run; None for all.
     """
     path = [str(BOOT_FOLDER), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     variables = {"PYTHONPATH": os.pathsep.join(dict.fromkeys(path)), GPU_VARIABLE: GPU}
     if log is not None:
         variables[LOG_VARIABLE] = str(log.resolve())
+    if names := ",".join(watchers):
+        variables[WATCH_VARIABLE] = names
+    if sample is not None:
+        variables[SAMPLE_VARIABLE] = str(sample)
     return variables
 
 

@@ -42,14 +42,14 @@ def reach(waves: Waves, space: str, reached: Reached) -> tuple[GlobalMemory | Ba
     """The memory and the access to it, or None where no lane is on."""
     addresses, shared = reached.addresses, waves.shared
     if space == GLOBAL:
-        access = Access(addresses, reached.mask)
+        access = Access(addresses, reached.mask, waves=waves)
         return (shared.memory, access) if len(access.flat) else None
     # Each workgroup has LDS of its own, each lane its own scratch.
     addresses = np.broadcast_to(addresses, (waves.count, LANES))
     if space == LDS:
-        access = Access(addresses, reached.mask, waves.workgroup[:, None])
+        access = Access(addresses, reached.mask, waves.workgroup[:, None], waves)
         return (shared.lds, access) if len(access.flat) else None
-    access = Access(addresses, reached.mask, waves.wave[:, None] * LANES + LANE)
+    access = Access(addresses, reached.mask, waves.wave[:, None] * LANES + LANE, waves)
     return (shared.scratch, access) if len(access.flat) else None
 
 
@@ -90,7 +90,7 @@ def buffer_address(instruction: Instruction, vector: Operand, resource: Operand,
         base = low.astype(I64) | (high & U32(0xFFFF)).astype(I64) << 32
         start = own(waves)
         if offset and start.max() > ~offset:
-            waves.shared.warnings[OFFSET_WRAPS] += waves.count
+            waves.shared.find(waves, "memory", OFFSET_WRAPS, count=waves.count)
         within = (start + offset).astype(I64) + extra(waves)
         active = waves.active()
         outside = within + size > records
@@ -128,7 +128,7 @@ def lds_place(waves: Waves, register: int, offset: int, size: int, verb: str) ->
         place: Place | None = kept[0]
         return place
     addresses = np.broadcast_to(address.astype(I64) + offset, (waves.count, LANES))
-    access = Access(addresses, mask, waves.workgroup[:, None])
+    access = Access(addresses, mask, waves.workgroup[:, None], waves)
     place = lds.place(access, size, verb) if len(access.flat) else None
     if len(lds.places) >= _KEPT_PLACES:
         lds.places.pop(next(iter(lds.places)))

@@ -171,6 +171,7 @@ def _atomic(space: str, address: Address, atomic: Atomic, source: Callable[[Wave
         if found is None:
             return
         memory, access = found
+        access.is_atomic = True
         data = np.ascontiguousarray(access.pick(source(waves))).view(dtype)
         place = access.flat if access.bank is None else access.flat + (access.bank << 40)
         before = np.array(memory.load(access, size))

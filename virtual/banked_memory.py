@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mxsub.virtual.memory import UNITS, Access, distance, in_units
+from mxsub.virtual.memory import READS, UNITS, WRITES, Access, distance, in_units
 
 Array = npt.NDArray[Any]
 
@@ -37,6 +37,17 @@ class BankedMemory:
         # Of LDS: places by what they were made from, kept together with that, so that its ids stay its own.
         self.places: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
+    @property
+    def capacity(self) -> int:
+        """Bytes of all banks, with what lies between them."""
+        return len(self._data)
+
+    def offsets(self, access: Access) -> Array:
+        """Where in all banks the flat accesses begin."""
+        assert access.bank is not None
+        offsets: Array = access.flat + access.bank * self._stride
+        return offsets
+
     def load(self, access: Access, size: int) -> Array:
         """The bytes, uint8 (accesses, size). Raises Violation, also for bytes that nothing has written."""
         return self.read(self.place(access, size, "reads"))
@@ -49,12 +60,12 @@ class BankedMemory:
         """Where an access lands. Raises Violation, in words with the verb, when that is out of bounds."""
         if access.flat.min() < 0 or access.flat.max() + size > self.size:
             self._blame(access, size, verb)
-        assert access.bank is not None
-        _, index, unit = in_units(self._data, access.flat + access.bank * self._stride, size)
+        _, index, unit = in_units(self._data, self.offsets(access), size)
         return Place(access, size, index, unit)
 
     def read(self, place: Place) -> Array:
         """The bytes, uint8 (accesses, size). Raises Violation for bytes that nothing has written."""
+        place.access.seen(self.name, place.size, READS, place.unit)
         if not place.written:
             marks = self._units(self._written, place).take(place.index).view(np.uint8)
             if not marks.all():
@@ -65,6 +76,7 @@ class BankedMemory:
 
     def write(self, place: Place, data: Array) -> None:
         """Write data, uint8 (accesses, size). Of accesses to the same bytes the last one wins."""
+        place.access.seen(self.name, place.size, WRITES, place.unit)
         if not place.written:
             self._units(self._written, place)[place.index] = np.ones(place.unit, np.uint8).view(UNITS[place.unit])[0]
             place.written = True

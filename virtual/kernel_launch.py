@@ -1,6 +1,5 @@
 """Runs a kernel on the emulator: decodes it once, makes faults built-in errors, moves the clock, writes the log."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -8,6 +7,7 @@ from mxsub.virtual import launch_log
 from mxsub.virtual.clock import CLOCK
 from mxsub.virtual.device_memory import DEVICE_MEMORY
 from mxsub.virtual.machine import Program, launch
+from mxsub.virtual.watch_list import sample_asked_for, watchers_asked_for
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ def run(kernel: Kernel, grid: tuple[int, int, int], kernarg: bytes, waves_per_wo
     Raises RuntimeError, one sentence, when the kernel does what the hardware does not allow. It is a built-in type
     because an error that the parent of a worker process cannot import would hang its pool.
     """
-    program = kernel.program
+    program, watchers = kernel.program, watchers_asked_for()
     with DEVICE_MEMORY.lock:  # one launch at a time, and no new addresses meanwhile
         DEVICE_MEMORY.free_dead()
         report = _reported(
@@ -54,6 +54,8 @@ def run(kernel: Kernel, grid: tuple[int, int, int], kernarg: bytes, waves_per_wo
                 DEVICE_MEMORY.memory,
                 waves_per_workgroup=waves_per_workgroup,
                 lds_bytes=lds_bytes,
+                watchers=watchers,
+                sample=sample_asked_for(),
             ),
         )
         CLOCK.ns += sum(report.wave_instructions.values())
@@ -65,7 +67,8 @@ def run(kernel: Kernel, grid: tuple[int, int, int], kernarg: bytes, waves_per_wo
             "waves": report.waves,
             "wave_instructions": dict(report.wave_instructions),
             "seconds": report.seconds,
-            "warnings": dict(Counter(report.warnings)),
+            "findings": [finding.to_dict() for finding in report.findings],
+            **{key: value for watcher in watchers for key, value in watcher.notes().items()},
         }
     )
 

@@ -66,7 +66,7 @@ def _swap_blocks(block: int) -> Callable[[Instruction], Step]:
         def run(waves: Waves) -> None:
             x, y, mask = waves.full(first), waves.full(second), waves.active()
             if mask is not None:
-                waves.shared.warnings[SWAP_WITH_LANES_OFF] += waves.count
+                waves.shared.find(waves, "exec", SWAP_WITH_LANES_OFF, count=waves.count)
             waves.write(first, np.where(odd, np.roll(y, block, 1), x), mask)
             waves.write(second, np.where(odd, y, np.roll(x, -block, 1)), mask)
 

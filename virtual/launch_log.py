@@ -1,7 +1,8 @@
 """The log of a virtual device: JSON lines, appended by every process that uses it.
 
 {"event": "launch", "kernel": name, "grid": [x, y, z], "waves": n, "wave_instructions": {class: n},
- "seconds": host seconds of emulation, "warnings": {text: n}}
+ "seconds": host seconds of emulation, "findings": [findings.Finding.to_dict()],
+ and what watchers have to say (Watcher.notes)}
 {"event": "fault", "kernel": name, "message": the sentence that the process got as a RuntimeError}
 """
 

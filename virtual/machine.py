@@ -1,8 +1,9 @@
 """Programs and their launches on the virtual MI355X: the public face of the emulator."""
 
+import functools
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +14,13 @@ from mxsub.virtual import matrix, memory_instructions, scalar, vector
 from mxsub.virtual.assembly import Instruction, parse
 from mxsub.virtual.banked_memory import BankedMemory
 from mxsub.virtual.faults import LaunchError, UnsupportedForm, UnsupportedInstruction
+from mxsub.virtual.findings import Finding, Findings, Places
 from mxsub.virtual.memory import Buffer, GlobalMemory
 from mxsub.virtual.metadata import parse_metadata
 from mxsub.virtual.registers import EXEC
+from mxsub.virtual.sampling import sampled_workgroups
 from mxsub.virtual.scheduler import Batch
+from mxsub.virtual.watching import Launched, Watcher, watched
 from mxsub.virtual.waves import LANE, LANES, Shared, Waves
 
 Array = npt.NDArray[Any]
@@ -33,6 +37,7 @@ _BATCH_WAVES_WITH_ATOMICS = 2048
 # The first of these that an opcode begins with says its class.
 _CLASSES = (
     ("v_mfma", "matrix"),
+    ("v_smfmac", "matrix"),
     ("v_", "vector"),
     ("ds_", "lds"),
     ("s_load", "scalar load"),
@@ -60,7 +65,7 @@ def is_known(opcode: str) -> bool:
 
 def _bind(instruction: Instruction, labels: dict[str, int]) -> Callable[[Waves], Any] | None:
     opcode = instruction.opcode
-    if opcode.startswith("v_mfma"):
+    if matrix.is_known(opcode):
         return matrix.bind(instruction)
     if opcode.startswith("v_"):
         return vector.bind(instruction)
@@ -73,7 +78,8 @@ class Program:
     """A kernel for gfx950, decoded and ready to run.
 
     name: as in the submission. arguments: of the kernel-argument segment, in order (see metadata.Argument).
-    code: the instructions. The sizes are bytes; lds_size is what was compiled in, without the launch's own part.
+    code: the instructions. labels: label -> number of an instruction. The sizes are bytes; lds_size is what was
+    compiled in, without the launch's own part.
     workgroup_size: the most work-items. *_count and *_spill_count: registers of a lane (vector) or wave (scalar).
     """
 
@@ -85,6 +91,7 @@ class Program:
         listing, metadata = parse(asm), parse_metadata(asm)
         self.name = listing.name
         self.code = listing.code
+        self.labels = listing.labels
         self.directives = listing.directives
         self.arguments = metadata.arguments
         numbers = metadata.numbers
@@ -124,7 +131,8 @@ class Program:
                 f"{problem} ({count}x{f', first at {first_at[problem]}' if first_at[problem] else ''})"
                 for problem, count in sorted(unknown.items())
             )
-            raise UnsupportedInstruction(f"uses instructions that the emulator does not know: {listed}")
+            message = f"uses instructions that the emulator does not know: {listed}"
+            raise UnsupportedInstruction(message, tuple(sorted(unknown)))
         return steps
 
     def _entry(self, labels: dict[str, int]) -> int:
@@ -143,13 +151,15 @@ class LaunchReport:
     """What a launch did.
 
     waves: how many ran. wave_instructions: class -> instructions, each counted once for every wave that ran it.
-    seconds: of the host. warnings: what ran but may well go wrong on the hardware -> how many times a wave did it.
+    visits: how many waves ran each instruction of the program. seconds: of the host. findings: what ran here, and may
+    well go wrong on the hardware.
     """
 
     waves: int = 0
     wave_instructions: Counter[str] = field(default_factory=Counter)
+    visits: list[int] = field(default_factory=list)
     seconds: float = 0.0
-    warnings: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
 
 
 def launch(
@@ -161,19 +171,29 @@ def launch(
     waves_per_workgroup: int | None = None,
     lds_bytes: int = 0,
     instruction_limit: int = 2_000_000,
+    watchers: Sequence[Watcher] = (),
+    sample: int | None = None,
 ) -> LaunchReport:
     """Run a grid of workgroups to the end.
 
     kernarg: the kernel-argument segment, with device addresses of `memory`. waves_per_workgroup: None is as many as
     compiled for. lds_bytes: that each workgroup gets. instruction_limit: for one batch of workgroups, against endless
-    loops. Raises LaunchError, IllegalAccess, EndlessLoop.
+    loops. watchers: who sees it. sample: run only about so many workgroups (see sampling.py).
+    Raises LaunchError, IllegalAccess, EndlessLoop.
     """
     waves = waves_per_workgroup or max(1, program.workgroup_size // LANES)
     lds_bytes = max(lds_bytes, program.lds_size)
     _check(program, grid, kernarg, waves, lds_bytes)
-    total = grid[0] * grid[1] * grid[2]
+    numbers = sampled_workgroups(grid, sample)
+    total = len(numbers)
     report, start = LaunchReport(waves=total * waves), time.perf_counter()
-    visits = [0] * len(program.code)
+    report.visits = visits = [0] * len(program.code)
+    findings, steps = Findings(), program.steps
+    if watchers:
+        launched = Launched(program, grid, waves, lds_bytes)
+        for watcher in watchers:
+            watcher.begin(launched)
+        steps = watched(steps, watchers)
     together = max(1, (_BATCH_WAVES_WITH_ATOMICS if program.has_atomics else _BATCH_WAVES) // waves)
     # Some lanes may read past the arguments with a wide load, as on the hardware.
     segment = np.frombuffer(kernarg.ljust(program.kernarg_size, b"\0"), np.uint8)
@@ -181,22 +201,28 @@ def launch(
     try:
         with np.errstate(all="ignore"):
             for first in range(0, total, together):
-                numbers = np.arange(first, min(first + together, total))
-                lanes = len(numbers) * waves * LANES if program.scratch_size else 0
+                batch = numbers[first : first + together]
+                lanes = len(batch) * waves * LANES if program.scratch_size else 0
+                places = Places(program.code, _names(grid, batch), waves)
                 shared = Shared(
                     memory,
-                    BankedMemory("LDS", len(numbers), lds_bytes),
+                    BankedMemory("LDS", len(batch), lds_bytes),
                     BankedMemory("scratch", lanes, program.scratch_size),
+                    functools.partial(findings.add, places),
+                    watchers,
                 )
-                names = _names(grid, first)
-                batch = Batch(program.code, program.steps, names, len(numbers), waves, visits, instruction_limit)
-                batch.run(_first_waves(program, shared, numbers, waves, grid, arguments))
-                report.warnings += shared.warnings
+                everyone = _first_waves(program, shared, batch, waves, grid, arguments)
+                for watcher in watchers:
+                    watcher.begin_batch(everyone, batch, places)
+                Batch(steps, places, len(batch), visits, instruction_limit, watchers).run(everyone)
+        for watcher in watchers:
+            watcher.end()
     finally:
         memory.unmap(arguments)
     for count, instruction in zip(visits, program.code, strict=True):
         if count:
             report.wave_instructions[instruction_class(instruction.opcode)] += count
+    report.findings = findings.found()
     report.seconds = time.perf_counter() - start
     return report
 
@@ -212,11 +238,11 @@ def _check(program: Program, grid: tuple[int, int, int], kernarg: bytes, waves: 
         raise LaunchError(f"takes {program.kernarg_size} bytes of arguments, not {len(kernarg)}")
 
 
-def _names(grid: tuple[int, int, int], first: int) -> Callable[[int], str]:
+def _names(grid: tuple[int, int, int], batch: Array) -> Callable[[int], str]:
     """What messages call the workgroups of a batch: a number, or coordinates where the grid has several dimensions."""
 
     def name(index: int) -> str:
-        number = first + index
+        number = int(batch[index])
         if grid[1] == grid[2] == 1:
             return str(number)
         return str((number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])))

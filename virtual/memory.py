@@ -1,14 +1,20 @@
 """Global memory: buffers at device addresses. Every access is checked."""
 
 import bisect
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from mxsub.virtual.faults import LaunchError, Violation
 
+if TYPE_CHECKING:
+    from mxsub.virtual.waves import Waves
+
 Array = npt.NDArray[Any]
+
+READS, WRITES, UPDATES = "reads", "writes", "updates"
+DWORD = 4
 
 # Units in which bytes are moved. complex128 stands for 16 bytes: it is only ever copied.
 UNITS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
@@ -25,26 +31,19 @@ def in_units(memory: Array, offsets: Array, size: int) -> tuple[Array, Array, in
     return view, index, unit
 
 
-def gather(memory: Array, offsets: Array, size: int) -> Array:
-    """The bytes, uint8 (*offsets.shape, size), at offsets into a one-dimensional array of bytes."""
-    view, index, _ = in_units(memory, offsets, size)
-    return view.take(index).view(np.uint8).reshape(*offsets.shape, size)
-
-
-def scatter(memory: Array, offsets: Array, data: Array) -> None:
-    """Store data, uint8 (*offsets.shape, size). Of accesses to the same place the last one wins."""
-    view, index, unit = in_units(memory, offsets, data.shape[-1])
-    view[index] = np.ascontiguousarray(data).view(UNITS[unit]).reshape(index.shape)
-
-
 class Access:
     """What the lanes of some waves reach for with one instruction: only the lanes that are on, flat.
 
     flat: int64 addresses, one a lane that is on. bank: for banked memory, whose it is that the lane reaches for.
+    waves: who reaches; None for what watchers shall not see. is_atomic: is it a read-modify-write?
     """
 
-    def __init__(self, addresses: Array, mask: Array | None = None, bank: Array | None = None) -> None:
+    def __init__(
+        self, addresses: Array, mask: Array | None = None, bank: Array | None = None, waves: "Waves | None" = None
+    ) -> None:
         """addresses: int64 (waves, 64), or 1 in place of either; mask: the lanes, None for all of them."""
+        self.waves = waves
+        self.is_atomic = False
         self.shape = addresses.shape if mask is None else np.broadcast_shapes(addresses.shape, mask.shape)
         self.mask = None if mask is None else np.broadcast_to(mask, self.shape)
         self.flat = self.pick(addresses)
@@ -63,27 +62,65 @@ class Access:
         result[self.mask] = values
         return result
 
-    def part(self, which: Array) -> "Access":
-        """Some of the flat accesses, by number."""
-        return Access(self.flat[which, None], bank=None if self.bank is None else self.bank[which, None])
+    def rows(self) -> Array:
+        """Which of the waves each of the flat accesses belongs to."""
+        return self.pick(np.arange(self.shape[0])[:, None])
 
-    def blame(self, index: int, what: str) -> NoReturn:
-        """Raise a Violation for one of the flat accesses."""
+    def place(self, index: int) -> tuple[int, int | None]:
+        """The row, and the lane where it is one lane's, of one of the flat accesses."""
         if self.mask is not None:
             row, lane = (int(x) for x in np.argwhere(self.mask)[index])
         else:
             row, lane = (int(x) for x in np.unravel_index(index, self.shape))
-        raise Violation(what, row, lane if self.shape[1] > 1 else None, int(self.flat[index]))
+        return row, lane if self.shape[1] > 1 else None
+
+    def seen(self, space: str, size: int, verb: str, unit: int) -> None:
+        """Tell the watchers, and take down what is misaligned. unit: bytes to which all of it is aligned."""
+        waves = self.waves
+        if waves is None:
+            return
+        shared = waves.shared
+        if unit < size and unit < DWORD:
+            self._misaligned(space, size, verb)
+        for watcher in shared.watchers:
+            watcher.accessed(waves, space, self, size, UPDATES if self.is_atomic else verb)
+
+    def _misaligned(self, space: str, size: int, verb: str) -> None:
+        waves = self.waves
+        assert waves is not None
+        wanted = min(size, DWORD)
+        off = np.flatnonzero(self.flat % wanted)
+        if not len(off):  # it is aligned to a smaller unit than it needs, but to that
+            return
+        row, lane = self.place(int(off[0]))
+        sentence = (
+            f"{verb} {size} bytes of {space} memory at an address that is no multiple of {wanted}: the hardware takes "
+            "it apart into several accesses, and only where ROCm has switched unaligned access on"
+        )
+        waves.shared.find(waves, "memory", sentence, row=row, lane=lane, count=len(np.unique(self.rows()[off])))
+
+    def part(self, which: Array) -> "Access":
+        """Some of the flat accesses, by number; watchers have seen the whole."""
+        return Access(self.flat[which, None], bank=None if self.bank is None else self.bank[which, None])
+
+    def blame(self, index: int, what: str) -> NoReturn:
+        """Raise a Violation for one of the flat accesses."""
+        row, lane = self.place(index)
+        raise Violation(what, row, lane, int(self.flat[index]))
 
 
 class Buffer:
-    """A piece of global memory: `data` (uint8, one dimension, the real bytes) at device addresses from `base` on."""
+    """A piece of global memory: `data` (uint8, one dimension, the real bytes) at device addresses from `base` on.
+
+    unwritten: of each byte 1 where nothing has written to it; None where that is not followed, or nothing is.
+    """
 
     def __init__(self, name: str, data: Array, base: int, writable: bool = True) -> None:
         self.name = name
         self.data = data
         self.base = base
         self.writable = writable
+        self.unwritten: Array | None = None
 
     @property
     def size(self) -> int:
@@ -109,6 +146,11 @@ class GlobalMemory:
     def __init__(self) -> None:
         self._buffers: list[Buffer] = []  # by address
         self._bases: list[int] = []
+
+    @property
+    def has_unwritten(self) -> bool:
+        """Is there a buffer of which it is followed what nothing has written?"""
+        return any(buffer.unwritten is not None for buffer in self._buffers)
 
     def map(self, name: str, data: Array, writable: bool = True, base: int | None = None) -> Buffer:
         """Make bytes reachable.
@@ -136,17 +178,32 @@ class GlobalMemory:
     def load(self, access: Access, size: int) -> Array:
         """The bytes, uint8 (accesses, size). Raises Violation."""
         parts = self._parts(access, size, writes=False)
-        if len(parts) == 1:
-            return gather(parts[0][0].data, access.flat - parts[0][0].base, size)
+        places = [in_units(buffer.data, access.flat[which] - buffer.base, size) for buffer, which in parts]
+        access.seen("global", size, READS, min(unit for _, _, unit in places))
+        if len(places) == 1:
+            view, index, _ = places[0]
+            return view.take(index).view(np.uint8).reshape(-1, size)
         result = np.empty((len(access.flat), size), np.uint8)
-        for buffer, which in parts:
-            result[which] = gather(buffer.data, access.flat[which] - buffer.base, size)
+        for (view, index, _), (_, which) in zip(places, parts, strict=True):
+            result[which] = view.take(index).view(np.uint8).reshape(-1, size)
         return result
 
     def store(self, access: Access, data: Array) -> None:
         """Write data, uint8 (accesses, size). Raises Violation, before anything is written."""
-        for buffer, which in self._parts(access, data.shape[-1], writes=True):
-            scatter(buffer.data, access.flat[which] - buffer.base, data[which])
+        size = data.shape[-1]
+        parts = self._parts(access, size, writes=True)
+        places = [in_units(buffer.data, access.flat[which] - buffer.base, size) for buffer, which in parts]
+        access.seen("global", size, WRITES, min(unit for _, _, unit in places))
+        for (view, index, unit), (_, which) in zip(places, parts, strict=True):
+            view[index] = np.ascontiguousarray(data[which]).view(UNITS[unit]).reshape(index.shape)
+
+    def parts(self, access: Access, size: int) -> list[tuple[Buffer, Any]]:
+        """The buffers that an access in bounds reaches, each with which of the flat accesses it takes."""
+        return self._parts(access, size, writes=False)
+
+    def owners(self, access: Access, size: int) -> list[tuple[Buffer, Any]]:
+        """The buffers that an access reaches, each with which of the flat accesses. Raises Violation."""
+        return self._parts(access, size, writes=False)
 
     def _parts(self, access: Access, size: int, writes: bool) -> list[tuple[Buffer, Any]]:
         """The buffers that are reached, each with which of the flat accesses it takes. Raises Violation."""

@@ -238,7 +238,7 @@ def _scalar_load(instruction: Instruction, from_buffer: bool, count: int) -> Ste
     size = 4 * count
 
     def load(waves: Waves, addresses: Array) -> None:
-        access = Access(addresses)
+        access = Access(addresses, waves=waves)
         data = access.spread(waves.shared.memory.load(access, size))
         words = np.ascontiguousarray(data).view(U32)
         for k in range(count):
@@ -260,7 +260,7 @@ def _scalar_load(instruction: Instruction, from_buffer: bool, count: int) -> Ste
             inside = np.broadcast_to(place + 4 <= records.astype(I64), np.broadcast_shapes(place.shape, records.shape))
             word: Array = np.zeros(inside.shape, U32)
             if inside.any():
-                access = Access(start + place, inside)
+                access = Access(start + place, inside, waves=waves)
                 word = access.spread(waves.shared.memory.load(access, 4)).view(U32)[..., 0]
             waves.s[first + k] = word
 

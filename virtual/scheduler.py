@@ -1,18 +1,18 @@
 """Runs the waves of one batch of workgroups in lockstep: of the waves, those at the lowest instruction go first."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mxsub.virtual.assembly import Instruction
 from mxsub.virtual.faults import EndlessLoop, IllegalAccess, Violation
+from mxsub.virtual.findings import Places
 from mxsub.virtual.scalar import BARRIER, END, Branch
+from mxsub.virtual.watching import Step, Watcher
 from mxsub.virtual.waves import Waves
 
 Array = npt.NDArray[Any]
-Step = Callable[[Waves], Any]
 
 # Instructions, run while others wait, after which waves that keep looping let those pass.
 _PATIENCE = 5_000
@@ -21,28 +21,26 @@ _PATIENCE = 5_000
 class Batch:
     """Workgroups that run together.
 
-    steps: the code, as functions; None for what has no effect. names: of the batch's workgroups, for messages.
-    visits: how many waves ran each instruction; counted up here. limit: of instructions, against endless loops.
+    steps: the code, as functions; None for what has no effect. places: for messages. visits: how many waves ran each
+    instruction; counted up here. limit: of instructions, against endless loops. watchers: who hears of barriers.
     """
 
     def __init__(
         self,
-        code: list[Instruction],
         steps: list[Step | None],
-        names: Callable[[int], str],
+        places: Places,
         workgroups: int,
-        waves_per_workgroup: int,
         visits: list[int],
         limit: int,
+        watchers: Sequence[Watcher],
     ) -> None:
-        self._code = code
         self._steps = steps
-        self._names = names
-        self._waves_per_workgroup = waves_per_workgroup
+        self._places = places
         self._visits = visits
         self._limit = limit
+        self._watchers = watchers
         self._executed = 0
-        self._alive = np.full(workgroups, waves_per_workgroup)
+        self._alive = np.full(workgroups, places.waves_per_workgroup)
         self._ready: list[Waves] = []
         self._parked: list[Waves] = []  # at a barrier
 
@@ -65,11 +63,15 @@ class Batch:
                 step = steps[pc]
                 visits[pc] += count
                 executed += 1
+                if step is None:
+                    pc += 1
+                    continue
+                group.pc = last = pc
                 pc += 1
-                result = step(group) if step is not None else None
+                result = step(group)
                 if result is None:
                     continue
-                group.pc, last = pc, pc - 1
+                group.pc = pc
                 if isinstance(result, Branch):
                     if not self._branch(group, result):
                         return
@@ -80,6 +82,7 @@ class Batch:
                     return
                 elif result is BARRIER:
                     if self._all_are_here(group):
+                        self._tell_watchers(self._alive > 0)
                         continue
                     self._parked.append(group)
                     self._release()
@@ -89,11 +92,11 @@ class Batch:
                 if executed > _PATIENCE and self._ready:
                     break
                 if executed + self._executed > self._limit:
-                    raise EndlessLoop(f"does not end: {self._limit:,} instructions ran {self._place(group, 0, last)}")
+                    raise EndlessLoop(f"does not end: {self._limit:,} instructions ran {self._place(group, last)}")
             group.pc = pc
             self._ready.append(group)
         except Violation as violation:
-            place = self._place(group, violation.row, pc - 1, violation.lane, violation.address)
+            place = self._place(group, pc - 1, violation.row, violation.lane, f", address {violation.address:#x}")
             raise IllegalAccess(f"{violation.what} {place}") from None
         finally:
             self._executed += executed
@@ -126,6 +129,7 @@ class Batch:
             return
         parked_in = np.concatenate([group.workgroup for group in self._parked])
         free = np.bincount(parked_in, minlength=len(self._alive)) == self._alive
+        self._tell_watchers(free & (self._alive > 0))
         parked = []
         for group in self._parked:
             goes = free[group.workgroup]
@@ -138,15 +142,10 @@ class Batch:
                 parked.append(group)
         self._parked = parked
 
-    def _place(self, group: Waves, row: int, pc: int, lane: int | None = None, address: int | None = None) -> str:
-        instruction = self._code[min(pc, len(self._code) - 1)]
-        row = min(row, group.count - 1)  # row 0 stands for all where all do the same
-        who = [
-            f"workgroup {self._names(int(group.workgroup[row]))}",
-            f"wave {group.wave[row] % self._waves_per_workgroup}",
-        ]
-        if lane is not None:
-            who.append(f"lane {lane}")
-        if address is not None:
-            who.append(f"address {address:#x}")
-        return f"at {instruction.source or 'an unknown line'}: {instruction.text} ({', '.join(who)})"
+    def _tell_watchers(self, released: Array) -> None:
+        if self._watchers and released.any():
+            for watcher in self._watchers:
+                watcher.released(np.flatnonzero(released))
+
+    def _place(self, group: Waves, pc: int, row: int = 0, lane: int | None = None, more: str = "") -> str:
+        return f"at {self._places.instruction(pc)} ({self._places.who(group, row, lane)}{more})"

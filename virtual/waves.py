@@ -6,8 +6,8 @@ or all lanes (scalars): numpy broadcasts, so uniform values stay small on their 
 what was derived from one (a lane mask, an unpacked matrix operand) be kept for as long as the register still holds it.
 """
 
-from collections import Counter
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ import numpy.typing as npt
 from mxsub.virtual.banked_memory import BankedMemory
 from mxsub.virtual.memory import GlobalMemory
 from mxsub.virtual.registers import EXEC, SCALAR_REGISTERS, VECTOR_REGISTERS
+
+if TYPE_CHECKING:
+    from mxsub.virtual.watching import Watcher
 
 Array = npt.NDArray[Any]
 
@@ -42,24 +45,33 @@ def unpack_lanes(low: Array, high: Array) -> Array:
 class Shared:
     """What the waves of one batch share.
 
-    matrices: unpacked matrix operands, by the arrays they came from. warnings: what may well go wrong on the
-    hardware -> how many times a wave did it.
+    matrices: unpacked matrix operands, by the arrays they came from. watchers: who sees the accesses.
+    find: takes down a finding: (waves, sanitizer, sentence, **who), see Findings.add.
     """
 
-    def __init__(self, memory: GlobalMemory, lds: BankedMemory, scratch: BankedMemory) -> None:
+    def __init__(
+        self,
+        memory: GlobalMemory,
+        lds: BankedMemory,
+        scratch: BankedMemory,
+        find: Callable[..., None],
+        watchers: "Sequence[Watcher]" = (),
+    ) -> None:
         self.memory = memory
         self.lds = lds
         self.scratch = scratch
+        self.find = find
+        self.watchers = watchers
         self.matrices: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        self.warnings: Counter[str] = Counter()
 
 
 class Waves:
     """Waves at one program counter.
 
-    wave, workgroup: of each row, within the batch. count: how many waves. pc: index of the next instruction.
-    age: how often they have let others pass. spent: instructions since then, while others waited.
-    v, s: the registers; v holds the accumulation registers too.
+    wave, workgroup: of each row, within the batch. count: how many waves. pc: index of the instruction that runs, or
+    that is next. age: how often they have let others pass. spent: instructions since then, while others waited.
+    v, s: the registers; v holds the accumulation registers too. tags: what sanitizers know of registers, by a key of
+    theirs: arrays (waves, 64), or 1 in place of either; what is not there is zero.
     """
 
     def __init__(self, shared: Shared, wave: Array, workgroup: Array) -> None:
@@ -73,6 +85,7 @@ class Waves:
         self.v: list[Array] = [POISON] * VECTOR_REGISTERS
         self.s: list[Array] = [POISON] * SCALAR_REGISTERS
         self.scc: Array = np.zeros((1, 1), np.bool_)
+        self.tags: dict[Any, Array] = {}
         # scalar register pair -> (low, high, the lane mask, are all lanes in it)
         self._masks: dict[int, tuple[Array, Array, Array, bool]] = {}
 
@@ -114,6 +127,7 @@ class Waves:
         part.v = [_pick(array, rows) for array in self.v]
         part.s = [_pick(array, rows) for array in self.s]
         part.scc = _pick(self.scc, rows)
+        part.tags = {key: _pick(array, rows) for key, array in self.tags.items()}
         return part
 
     def join(self, other: "Waves") -> "Waves":
@@ -126,6 +140,10 @@ class Waves:
         both.v = [_concatenate(x, y, counts, order) for x, y in zip(self.v, other.v, strict=True)]
         both.s = [_concatenate(x, y, counts, order) for x, y in zip(self.s, other.s, strict=True)]
         both.scc = _concatenate(self.scc, other.scc, counts, order)
+        for key in self.tags.keys() | other.tags.keys():
+            x, y = self.tags.get(key), other.tags.get(key)
+            none = np.zeros((1, 1), x.dtype if x is not None else y.dtype if y is not None else np.uint32)
+            both.tags[key] = _concatenate(none if x is None else x, none if y is None else y, counts, order)
         return both
 
 

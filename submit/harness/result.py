@@ -85,13 +85,27 @@ class KernelCounts:
 
 
 @dataclass(frozen=True)
+class KernelFinding:
+    """What a sanitizer of the virtual GPU found at one instruction of a kernel, in all launches: see
+    virtual.findings.Finding."""
+
+    kernel: str
+    sanitizer: str
+    sentence: str
+    source: str
+    instruction: str
+    place: str
+    count: int
+
+
+@dataclass(frozen=True)
 class Emulation:
-    """What the virtual GPU did. seconds: of the host, compiling left out; warnings: sentence -> how often."""
+    """What the virtual GPU did. seconds: of the host, compiling left out."""
 
     launches: int
     wave_instructions: int
     seconds: float
-    warnings: Mapping[str, int]
+    findings: tuple[KernelFinding, ...]
     kernels: tuple[KernelCounts, ...] = ()
 
 

@@ -20,6 +20,7 @@ from mxsub.submit.harness.process import run_process
 from mxsub.submit.harness.result import (
     Emulation,
     KernelCounts,
+    KernelFinding,
     Run,
     SeedSummary,
     case_results,
@@ -180,19 +181,29 @@ def _log_entries(log: Path) -> list[dict[str, Any]]:
 
 def _emulation(entries: list[dict[str, Any]]) -> Emulation:
     launches = [entry for entry in entries if entry["event"] == "launch"]
-    warnings: Counter[str] = Counter()
     executed: dict[str, Counter[str]] = {}
     for entry in launches:
-        warnings.update(entry["warnings"])
         executed.setdefault(entry["kernel"], Counter()).update(entry["wave_instructions"])
     times = Counter(entry["kernel"] for entry in launches)
     return Emulation(
         launches=len(launches),
         wave_instructions=sum(sum(counts.values()) for counts in executed.values()),
         seconds=sum(entry["seconds"] for entry in launches),
-        warnings=dict(warnings),
+        findings=_findings(launches),
         kernels=tuple(KernelCounts(kernel, times[kernel], dict(counts)) for kernel, counts in executed.items()),
     )
+
+
+def _findings(launches: list[dict[str, Any]]) -> tuple[KernelFinding, ...]:
+    """Of each kernel's instruction the first finding of a kind, counted over all launches."""
+    found: dict[tuple[str, ...], KernelFinding] = {}
+    for launch in launches:
+        for content in launch["findings"]:
+            finding = KernelFinding(launch["kernel"], **content)
+            key = (finding.kernel, finding.sanitizer, finding.source, finding.instruction)
+            known = found.get(key)
+            found[key] = finding if known is None else replace(known, count=known.count + finding.count)
+    return tuple(found.values())
 
 
 def _seed_summary(seeds: tuple[int, ...], checked: Run) -> SeedSummary:

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mxsub.submit.harness.result import EMULATED_TIMES, CaseResult, Run
+from mxsub.submit.harness.result import EMULATED_TIMES, CaseResult, KernelFinding, Run
 from mxsub.submit.terminal.console import console, say
 from mxsub.submit.trial import Tested
 
@@ -35,9 +35,15 @@ def show_run(tested: Tested) -> None:
             f"in {done.seconds:.2f} s; {ran.duration:.1f} s in all",
             style="dim",
         )
-        for warning, count in done.warnings.items():
-            say(out, f"warning: {warning} ({count:,} times)", style="yellow")
+        for finding in done.findings:
+            _show_finding(out, finding)
     _show_verdict(out, tested)
+
+
+def _show_finding(out: Console, finding: KernelFinding) -> None:
+    times = f"{finding.count:,} waves" if finding.count > 1 else "one wave"
+    say(out, f"{finding.sanitizer}: kernel {finding.kernel}: {finding.sentence} ({times})", style="yellow")
+    say(out, f"    {finding.source or 'an unknown line'}: {finding.instruction} ({finding.place})", style="yellow")
 
 
 def _show_profile(out: Console, ran: Run) -> None:

@@ -96,7 +96,7 @@ def test_buffer_offsets_add_up(bench):
 def test_buffer_offset_that_wraps_is_a_warning(bench):
     text = RESOURCE + "v_mov_b32_e32 v6, -8\nbuffer_load_dword v20, v6, s[8:11], 0 offen offset:12"
     assert (bench.compute(text, X.reshape(64, 4))[:, 0] == X[1]).all()
-    assert [(count, "wrapped" in text) for text, count in bench.report.warnings.items()] == [(1, True)]
+    assert [(f.sanitizer, f.count, "wrapped" in f.sentence) for f in bench.report.findings] == [("memory", 1, True)]
 
 
 def test_buffer_stores_drop_what_is_past_their_records(bench):

@@ -79,7 +79,7 @@ def check_log_of_a_launch():
     assert entry["waves"] == 4
     assert sum(entry["wave_instructions"].values()) > 20
     assert entry["seconds"] > 0
-    assert entry["warnings"] == {}
+    assert entry["findings"] == []
 
 
 if __name__ == "__main__":

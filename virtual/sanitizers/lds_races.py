@@ -1,0 +1,137 @@
+"""race, in LDS: waves that reach for the same bytes, one of them writing, with no barrier between.
+
+What waves do between two barriers is written down, and looked at when the barrier lets them go: in what order lockstep
+ran it does not matter. Loops do the same again and again, so what was found free of races is known by its accesses.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mxsub.virtual.findings import Places
+from mxsub.virtual.memory import READS, UPDATES, Access
+from mxsub.virtual.sanitizers.lds_cells import LdsAccess
+from mxsub.virtual.watching import Launched, Watcher
+from mxsub.virtual.waves import Waves
+
+Array = npt.NDArray[Any]
+I32 = np.int32
+
+_NOBODY = -1
+# Sequences of accesses that are known to be free of races.
+_KEPT = 64
+
+
+class LdsRaces(Watcher):
+    """Watches what the waves of a workgroup do between two barriers."""
+
+    def begin(self, launched: Launched) -> None:
+        self._code = launched.program.code
+        self._waves_per_workgroup = launched.waves_per_workgroup
+        self._lds_bytes = launched.lds_bytes
+        self._log: list[LdsAccess] = []
+
+    def begin_batch(self, waves: Waves, workgroups: Array, places: Places) -> None:
+        self._look(self._log)
+        self._log = []
+        self._workgroups = len(workgroups)
+        self._places = places
+        # The accesses are kept with it, so that their ids stay their own.
+        self._clean: dict[tuple[Any, ...], list[LdsAccess]] = {}
+
+    def accessed(self, waves: Waves, space: str, access: Access, size: int, verb: str) -> None:
+        if space == "LDS" and self._waves_per_workgroup > 1:
+            self._log.append(LdsAccess(waves, waves.pc, access, size, verb))
+
+    def released(self, workgroups: Array) -> None:
+        log = self._log
+        if not log:
+            return
+        if len(workgroups) == self._workgroups:
+            key = tuple((id(entry.access), entry.pc) for entry in log)
+            if key not in self._clean and self._look(log) and len(self._clean) < _KEPT:
+                self._clean[key] = log
+            self._log = []
+            return
+        # Workgroups have come apart: of each access only their part is past the barrier.
+        gone = np.zeros(self._workgroups, np.bool_)
+        gone[workgroups] = True
+        self._look([part for entry in log if (part := _part(entry, gone))])
+        self._log = [part for entry in log if (part := _part(entry, ~gone))]
+
+    def end(self) -> None:
+        self._look(self._log)
+
+    def _look(self, log: list[LdsAccess]) -> bool:
+        """Report the races between accesses; is there none?"""
+        if all(entry.verb == READS for entry in log):
+            return True
+        granule = min(entry.unit() for entry in log)
+        cells = self._workgroups * -(-self._lds_bytes // granule)
+        # Of each cell the wave that wrote it last, at which instruction, and a wave that has read it.
+        wrote, read = np.full(cells, _NOBODY, I32), np.full(cells, _NOBODY, I32)
+        writer, atomic = np.zeros(cells, I32), np.zeros(cells, np.bool_)
+        several_read = np.zeros(cells, np.bool_)
+        clean = True
+        for entry in log:
+            cell, row = entry.cells(granule, self._lds_bytes)
+            wave = entry.waves.wave[row].astype(I32)
+            before = wrote[cell]
+            conflict = (before != _NOBODY) & (before != wave)
+            if entry.verb == UPDATES:  # two atomics need no order
+                conflict &= ~atomic[cell]
+            if conflict.any():
+                clean = False
+                where = self._places.instruction(int(writer[cell[conflict]][0]))
+                self._report(entry, row, conflict, f"written at {where}")
+            if entry.verb == READS:
+                reader = read[cell]
+                several_read[cell] |= (reader != _NOBODY) & (reader != wave)
+                read[cell] = wave
+                several_read[cell] |= read[cell] != wave
+                continue
+            reader = read[cell]
+            conflict = several_read[cell] | ((reader != _NOBODY) & (reader != wave))
+            if conflict.any():
+                clean = False
+                self._report(entry, row, conflict, "read")
+            wrote[cell], writer[cell], atomic[cell] = wave, entry.pc, entry.verb == UPDATES
+            conflict = wrote[cell] != wave
+            if conflict.any() and entry.verb != UPDATES:
+                clean = False
+                self._report(entry, row, conflict, "written with the same instruction")
+        return clean
+
+    def _report(self, entry: LdsAccess, row: Array, conflict: Array, how: str) -> None:
+        if entry.verb == READS:
+            outcome = "read what was there before or what is written"
+        elif how == "read":
+            outcome = "overwrite it before it is read"
+        else:
+            outcome = "leave what either of them wrote"
+        entry.waves.shared.find(
+            entry.waves,
+            "race",
+            f"{entry.verb} LDS that another wave of the workgroup has {how}, with no barrier between them: on the "
+            f"hardware waves run at their own speed, and may {outcome}",
+            pc=entry.pc,
+            row=int(row[np.argmax(conflict)]),
+            count=len(np.unique(row[conflict])),
+            kind=how.partition(" at ")[0],
+        )
+
+
+def _part(entry: LdsAccess, workgroups: Array) -> LdsAccess | None:
+    """The part of an access that some workgroups made."""
+    access = entry.access
+    assert access.bank is not None
+    mine = workgroups[access.bank]
+    if mine.all():
+        return entry
+    if not mine.any():
+        return None
+    mask = np.zeros(access.shape, np.bool_)
+    mask[np.ones(access.shape, np.bool_) if access.mask is None else access.mask] = mine
+    part = Access(access.spread(access.flat), mask, access.spread(access.bank))
+    return LdsAccess(entry.waves, entry.pc, part, entry.size, entry.verb)
