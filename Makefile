@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 VARIANTS := constexpr runtime
 BROWSERS := chromium chromium-browser google-chrome
+TRITONS := 3.7.1 3.8.0 3.9.0
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test fast slow lint setup browser benchmark clean
+.PHONY: run test fast slow lint setup tritons browser benchmark coverage clean
 
 run: setup
 	for variant in $(VARIANTS); do \
@@ -24,6 +25,14 @@ setup: .venv/ready
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[local,plot,dev]'
 	mkdir -p .venv/typing && ln -sfn ../.. .venv/typing/mxsub
 	touch $@
+
+# Other versions of Triton than the runner's, which is in .venv, each in a folder for PYTHONPATH.
+.venv/triton-%: | setup
+	rm -rf $@.part
+	$(BIN)/python -m pip install --quiet --no-deps --target $@.part triton==$*
+	mv $@.part $@
+
+tritons: $(TRITONS:%=.venv/triton-%)
 
 # As root throughout: apt's own user cannot write to every machine's /tmp.
 APT := $(ROOT) apt-get -o APT::Sandbox::User=root --quiet
@@ -44,7 +53,7 @@ lint: setup
 fast: setup browser
 	$(BIN)/python -m pytest -m 'not slow'
 
-slow: setup
+slow: setup .venv/triton-3.9.0
 	$(BIN)/python -m pytest -m slow -n auto --dist loadfile
 
 test: lint fast slow
@@ -54,6 +63,10 @@ benchmark: setup
 	$(BIN)/python -m benchmarks.commands
 	$(BIN)/python -m benchmarks.emulation
 	$(BIN)/python -m benchmarks.history
+
+# Opcodes of what Triton compiles, against those that the emulator has; what is compiled is kept in build/coverage.
+coverage: tritons
+	$(BIN)/python -m benchmarks.coverage --cache build/coverage
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -7,6 +7,7 @@ where one does not. With --triton it runs in a process that takes Triton from .v
 """
 
 import argparse
+import itertools
 import os
 import subprocess
 import sys
@@ -47,17 +48,19 @@ def run(names: list[str]) -> int:
     began = time.perf_counter()
     for name in names or NAMES:
         workload = load(name)
-        for size in workload.sizes:
+        for variant, size in itertools.product(({}, *workload.variants), workload.sizes):
             start = time.perf_counter()
             try:
-                check(workload, size)
+                check(workload, size, variant)
                 outcome = "right"
-            except (AssertionError, RuntimeError) as error:
+            except Exception as error:
                 outcome = f"WRONG: {' '.join(str(error).split())}"
                 wrong += 1
             count += 1
-            shown = ", ".join(f"{key} {str(value).removeprefix('torch.')}" for key, value in size.items())
-            print(f"{name:<20} {shown:<60} {time.perf_counter() - start:6.2f} s  {outcome}", flush=True)
+            shown = ", ".join(
+                f"{key} {str(value).removeprefix('torch.')}" for key, value in {**size, **variant}.items()
+            )
+            print(f"{name:<20} {shown:<90} {time.perf_counter() - start:6.2f} s  {outcome}", flush=True)
     print(f"{count - wrong} of {count} right, {time.perf_counter() - began:.1f} s")
     return 1 if wrong else 0
 

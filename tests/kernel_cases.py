@@ -160,10 +160,12 @@ def problem(m: int, n: int, k: int) -> tuple[torch.Tensor, torch.Tensor, torch.T
     return a.to("cuda"), on_gpu(stored_weights(packed(b_code))), on_gpu(stored_scales(b_exponent)), want
 
 
-def multiply(generation: str, shape: tuple[int, int, int], config: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The kernels' product and the expected one."""
+def product(
+    generation: str, tensors: tuple[torch.Tensor, ...], shape: tuple[int, int, int], config: dict[str, Any]
+) -> torch.Tensor:
+    """What the kernels of a generation make of A, the stored weights and their stored scales on the GPU."""
     m, n, k = shape
-    a, b, b_scales, want = problem(m, n, k)
+    a, b, b_scales = tensors
     config = dict(config)
     config["QUANTIZE"] = QUANTIZE[config["QUANTIZE"]]
     splits = config.pop("NUM_KSPLIT")
@@ -188,12 +190,14 @@ def multiply(generation: str, shape: tuple[int, int, int], config: dict[str, Any
         reduce = reduce_splitk_runtime if generation == "runtime" else reduce_splitk
         grid = (triton.cdiv(m, 16) * triton.cdiv(n, 64),)
         reduce[grid](partial, c, M=m, N=n, stride_cm=n, NUM_KSPLIT=splits, SPLITS_PADDED=triton.next_power_of_2(splits))
-    return c.cpu(), want
+    return c
 
 
 def check_multiply(case: dict[str, Any]) -> dict[str, Any]:
     """How many elements are equal to the reference in every bit, and whether all are close to it."""
-    got, want = multiply(case["generation"], tuple(case["shape"]), case["config"])
+    shape = tuple(case["shape"])
+    *tensors, want = problem(*shape)
+    got = product(case["generation"], tuple(tensors), shape, case["config"]).cpu()
     close = torch.isclose(got.float(), want.float(), rtol=1e-2, atol=1e-2)
     return {"elements": got.numel(), "equal": int((got == want).sum()), "close": int(close.sum())}
 

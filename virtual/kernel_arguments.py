@@ -106,8 +106,7 @@ def pack(
     kernel: its name, for messages. scratch: the addresses of global and profile scratch, 0 for none.
     hidden: what the runtime adds on its own, see hidden_values(). slots: the layout, in the order of the arguments
     (Program.arguments). address_of: gives the device address of a pointer argument.
-    Raises RuntimeError when the layout is not the one that the arguments need, or has a hidden argument that points
-    to a service of the runtime (printing, a heap) which is not here.
+    Raises RuntimeError when the layout is not the one that the arguments need.
     """
     visible = [slot for slot in slots if not slot.value_kind.startswith("hidden_")]
     if len(visible) != len(arguments) + len(scratch):
@@ -126,32 +125,31 @@ def pack(
             )
         segment[slot.offset : slot.offset + slot.size] = data
     for slot in slots:
-        if slot.value_kind.startswith("hidden_"):
-            segment[slot.offset : slot.offset + slot.size] = _hidden(kernel, slot, hidden)
+        if slot.value_kind in hidden:
+            value = hidden[slot.value_kind].to_bytes(slot.size, "little")
+            segment[slot.offset : slot.offset + slot.size] = value
     return bytes(segment)
 
 
-def hidden_values(grid: tuple[int, int, int], threads: int, lds_bytes: int) -> dict[str, int]:
+def hidden_values(grid: tuple[int, int, int], threads: int, lds_bytes: int, services: int) -> dict[str, int]:
     """The hidden arguments of a launch by their kind ("User Guide for AMDGPU Backend", kernel argument metadata).
 
     grid: workgroups along x, y, z. threads: of a workgroup. lds_bytes: that the launch adds to a workgroup's.
-    Grids that Triton launches are of whole workgroups, so all remainders are zero, and so are the offsets.
+    services: the address that stands for what the runtime offers to kernels; newer compilers list these arguments for
+    kernels, too, that use none. Grids that Triton launches are of whole workgroups and begin at 0.
     """
     group = (threads, 1, 1)
     values = {f"hidden_block_count_{axis}": count for axis, count in zip("xyz", grid, strict=True)}
     values |= {f"hidden_group_size_{axis}": count for axis, count in zip("xyz", group, strict=True)}
     values |= {f"hidden_{what}_{axis}": 0 for what in ("remainder", "global_offset") for axis in "xyz"}
-    return values | {"hidden_grid_dims": 3, "hidden_dynamic_lds_size": lds_bytes, "hidden_none": 0}
+    values |= dict.fromkeys((f"hidden_{service}" for service in _SERVICES), services)
+    return values | {"hidden_grid_dims": 3, "hidden_dynamic_lds_size": lds_bytes}
 
 
-def _hidden(kernel: str, slot: metadata.Argument, values: Mapping[str, int]) -> bytes:
-    if slot.value_kind not in values:
-        service = slot.value_kind.removeprefix("hidden_").replace("_", " ")
-        raise RuntimeError(
-            f"virtual MI355X: kernel {kernel} needs the runtime's {service}, as printing and assertions on the device "
-            "do; there is none here"
-        )
-    return values[slot.value_kind].to_bytes(slot.size, "little")
+_SERVICES = (
+    "printf_buffer", "hostcall_buffer", "multigrid_sync_arg", "heap_v1", "default_queue", "completion_action",
+    "queue_ptr",
+)  # fmt: skip
 
 
 def _packed(argument: Argument, address_of: Callable[[Argument], int]) -> bytes:

@@ -76,7 +76,7 @@ def reader(instruction: Instruction, operand: Operand, kind: str, position: int 
         shift = U32(16 * instruction.bit("op_sel", position))
         return _modified(lambda waves: (word(waves) >> shift).astype(U16).view(dtype), operand, dtype)
     if dtype == U32:
-        return word
+        return _modified(word, operand, dtype)
     return _modified(lambda waves: word(waves).view(dtype), operand, dtype)
 
 
@@ -171,9 +171,13 @@ def _lane_mask_reader(operand: Operand) -> Reader:
 
 
 def _modified(read: Reader, operand: Operand, dtype: np.dtype[Any]) -> Reader:
-    """Adds the modifiers neg and abs, which only floating-point sources take."""
+    """Adds the modifiers neg and abs, which only floating-point sources take, and bits that may be a number (b32)."""
     if not (operand.negate or operand.absolute):
         return read
+    if dtype == U32:
+        kept = U32(0x7FFFFFFF if operand.absolute else 0xFFFFFFFF)
+        flipped = U32(0x80000000 if operand.negate else 0)
+        return lambda waves: read(waves) & kept ^ flipped
     if dtype.kind != "f":
         raise UnsupportedForm("neg or abs of an integer")
     if operand.negate and operand.absolute:

@@ -22,6 +22,9 @@ from mxsub.virtual.kernel_launch import Kernel
 from mxsub.virtual.metadata import parse_metadata
 
 
+SERVICES_ADDRESS = 1 << 43  # below all tensors
+
+
 class DriverUtils:
     """What Triton's AMD driver has compiled C for: loading kernels, and facts about the device."""
 
@@ -108,7 +111,7 @@ class VirtualLauncher:
             )
         ]
         threads, lds = self.metadata.num_warps * device.WARP_SIZE, self.metadata.shared
-        hidden = kernel_arguments.hidden_values(grid, threads, lds)
+        hidden = kernel_arguments.hidden_values(grid, threads, lds, runtime_services())
         slots, size = kernel.program.arguments, kernel.program.kernarg_size
         return kernel_arguments.pack(kernel.name, arguments, scratch, hidden, slots, size, address_of_pointer)
 
@@ -120,6 +123,18 @@ class VirtualLauncher:
         alignment = getattr(self.metadata, f"{kind}_scratch_align")
         memory = allocator.get()(grid[0] * grid[1] * grid[2] * size, alignment, queue)
         return address_of_pointer(Argument(f"{kind} scratch", "*i8", -1, memory))
+
+
+@functools.cache
+def runtime_services() -> int:
+    """An address with nothing there: a kernel that prints, asserts or allocates reads from it and is told why not."""
+    import numpy as np
+
+    from mxsub.virtual.device_memory import DEVICE_MEMORY
+
+    name = "what the runtime has for printing, assertions and memory on the device, which is not emulated"
+    with DEVICE_MEMORY.lock:
+        return DEVICE_MEMORY.memory.map(name, np.zeros(0, np.uint8), writable=False, base=SERVICES_ADDRESS).base
 
 
 def address_of_pointer(argument: Argument) -> int:

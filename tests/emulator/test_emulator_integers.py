@@ -284,3 +284,13 @@ def test_comparisons(bench, name, kind):
         a, b = (signed(int(x), bits) if kind[0] == "i" else int(x) & (1 << bits) - 1 for x in (A[lane], B[lane]))
         yes = {"lt": a < b, "eq": a == b, "le": a <= b, "gt": a > b, "ne": a != b, "ge": a >= b}[name]
         assert got[lane] == (A[lane] if yes else 0)
+
+
+@pytest.mark.parametrize(("source", "flip"), [("-v10", 0x80000000), ("|v10|", None), ("-|v10|", 0x80000000)])
+def test_a_choice_between_signs(bench, source, flip):
+    """v_cndmask takes neg and abs, as if its bits were a number's: NaNs keep their bits."""
+    kept = 0xFFFFFFFF if source == "-v10" else 0x7FFFFFFF
+    text = f"s_mov_b64 vcc, 0x5555555555555555\nv_cndmask_b32_e64 v20, {source}, v11, vcc"
+    got = bench.compute(text, A, B)[:, 0]
+    want = [b if lane % 2 == 0 else a & kept ^ (flip or 0) for lane, (a, b) in enumerate(zip(A, B, strict=True))]
+    assert got.tolist() == want

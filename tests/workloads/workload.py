@@ -18,6 +18,14 @@ Tensors = tuple[torch.Tensor, ...]
 NAMES = (
     "vector_add",
     "softmax",
+    "matmul",
+    "matmul_mixed_fp8",
+    "layer_norm",
+    "layer_norm_backward",
+    "attention",
+    "dropout",
+    "grouped_gemm",
+    "block_scaled_matmul",
 )
 
 
@@ -26,7 +34,8 @@ class Workload:
     """A kernel, or some that belong together.
 
     sizes: keyword arguments of `inputs`, `run` and `reference`, one dict a problem.
-    config: of the tests: tile sizes and launch options. space: {key of config: the values that a sweep takes}.
+    config: tile sizes and launch options of the tests. variants: other ones, as changes to it, for the tests too.
+    space: {key of config: the values that a sweep takes}.
     inputs: size, generator -> tensors on the CPU. run: inputs on the GPU, config, size -> results.
     reference: inputs on the CPU, size -> what the results shall be, in any dtype.
     tolerance: {dtype of a result: (relative, absolute) error allowed}; one that is not there must be equal.
@@ -39,6 +48,7 @@ class Workload:
     run: Callable[..., Tensors]
     reference: Callable[..., Tensors]
     tolerance: Mapping[torch.dtype, tuple[float, float]] = field(default_factory=dict)
+    variants: tuple[Config, ...] = ()
     space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
@@ -57,6 +67,4 @@ def check(workload: Workload, size: Size, config: Config | None = None) -> None:
     assert len(results) == len(wanted)
     for result, want in zip(results, wanted, strict=True):
         relative, absolute = workload.tolerance.get(result.dtype, (0.0, 0.0))
-        torch.testing.assert_close(
-            result.cpu().double(), want.double(), rtol=relative, atol=absolute, equal_nan=True
-        )
+        torch.testing.assert_close(result.cpu().double(), want.double(), rtol=relative, atol=absolute, equal_nan=True)

@@ -1,0 +1,97 @@
+"""What the coverage sweep compiles: which workloads, at which sizes, in which configs and environments."""
+
+import hashlib
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks import shipped_kernels
+from tests.workloads.workload import NAMES, Workload, load
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("tests/workloads/*.py", "tests/kernel_cases.py", "benchmarks/shipped_kernels.py", "kernels/*.py")
+
+# What a submission may set that changes the machine code; the empty one weighs most.
+ENVIRONMENTS: tuple[dict[str, str], ...] = (
+    {},
+    {},
+    {},
+    {},
+    {"AMDGCN_USE_BUFFER_OPS": "0"},
+    {"AMDGCN_USE_BUFFER_ATOMICS": "0"},
+    {"AMDGCN_SCALARIZE_PACKED_FOPS": "1"},
+    {"TRITON_HIP_USE_ASYNC_COPY": "1"},
+    {"TRITON_HIP_USE_ASYNC_COPY": "1", "TRITON_HIP_USE_BLOCK_PINGPONG": "1"},
+    {"TRITON_HIP_USE_IN_THREAD_TRANSPOSE": "1"},
+    {"TRITON_DEFAULT_FP_FUSION": "0"},
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One call of a workload to be compiled."""
+
+    workload: Workload
+    size: dict[str, Any]
+    config: dict[str, Any]
+    environment: dict[str, str]
+
+    def description(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {
+            "workload": self.workload.name,
+            "size": {key: str(value) for key, value in self.size.items()},
+            "config": self.config,
+            "environment": self.environment,
+        }
+
+    def key(self, version: str) -> str:
+        """The name of its result in the cache: another one as soon as anything about it is another."""
+        text = json.dumps([version, self.description(), _sources()], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+@cache
+def _sources() -> str:
+    digest = hashlib.sha256()
+    for pattern in SOURCES:
+        for path in sorted(ROOT.glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def workloads() -> Iterator[Workload]:
+    """All of them; the GPU must be there before."""
+    yield from map(load, NAMES)
+    yield shipped_kernels.WORKLOAD
+
+
+def launches(workload: Workload, count: int) -> list[Launch]:
+    """Each size with the tests' config, then others drawn from the workload's space, `count` in all.
+
+    The same ones each time. Fewer where the space has no more.
+    """
+    drawn = random.Random(workload.name)
+    chosen: dict[str, Launch] = {}
+
+    def add(launch: Launch) -> None:
+        chosen.setdefault(json.dumps(launch.description(), sort_keys=True), launch)
+
+    if workload.config:
+        for size in workload.sizes:
+            add(Launch(workload, size, workload.config, {}))
+    number = len(workload.sizes) * len(set(map(str, ENVIRONMENTS)))
+    for values in workload.space.values():
+        number *= len(values)
+    for turn in itertools.count():
+        if len(chosen) >= min(count, number) or turn > 20 * count:
+            break
+        config = {key: drawn.choice(values) for key, values in workload.space.items()}
+        size = workload.sizes[turn % len(workload.sizes)]
+        add(Launch(workload, size, {**workload.config, **config}, drawn.choice(ENVIRONMENTS)))
+    return list(chosen.values())
