@@ -8,8 +8,13 @@ import numpy.typing as npt
 from mxsub.virtual.addresses import GLOBAL, LDS
 from mxsub.virtual.findings import Places
 from mxsub.virtual.inspection.banks import Conflicts
+from mxsub.virtual.inspection.findings import Launch, findings_of
+from mxsub.virtual.inspection.instructions import work_of
 from mxsub.virtual.inspection.lines import LineMap, distinct_in_rows, lines_of
 from mxsub.virtual.inspection.opcodes import class_of
+from mxsub.virtual.inspection.resources import occupancy_of, resources_of, spread_of
+from mxsub.virtual.inspection.roofline import roofline_of
+from mxsub.virtual.inspection.traffic import traffic_of
 from mxsub.virtual.inspection.usage import BufferUse, InstructionUse
 from mxsub.virtual.memory import READS, Access, Buffer
 from mxsub.virtual.watching import Launched, Step, Watcher
@@ -50,6 +55,41 @@ class Counting(Watcher):
     def _end_batch(self) -> None:
         for use in (*self.reads.values(), *self.writes.values()):
             use.map.end_batch(self._numbers)
+
+    def notes(self) -> dict[str, Any]:
+        launch = self.launch()
+        return {
+            "counts": {
+                "workgroups": launch.spread.workgroups,
+                "workgroups_counted": self.workgroups_run,
+                "waves_per_workgroup": launch.waves_per_workgroup,
+                "resources": launch.resources.to_dict(),
+                "occupancy": launch.occupancy.to_dict(),
+                "spread": launch.spread.to_dict(),
+                "work": launch.work.to_dict(),
+                "traffic": launch.traffic.to_dict(),
+                "roofline": roofline_of(launch.work, launch.traffic).to_dict(),
+                "findings": findings_of(launch),
+            }
+        }
+
+    def launch(self) -> Launch:
+        """What was counted; of a part of the workgroups, as many times as that part is of all."""
+        launched, grid = self.launched, self.launched.grid
+        workgroups = grid[0] * grid[1] * grid[2]
+        scale = workgroups / max(self.workgroups_run, 1)
+        code, waves = launched.program.code, launched.waves_per_workgroup
+        resources = resources_of(launched.program, launched.lds_bytes)
+        return Launch(
+            code=code,
+            uses=self.uses,
+            waves_per_workgroup=waves,
+            resources=resources,
+            occupancy=occupancy_of(resources, waves),
+            spread=spread_of(workgroups),
+            work=work_of(code, self.uses, scale),
+            traffic=traffic_of(code, self.uses, self.reads.values(), self.writes.values(), scale),
+        )
 
     def around(self, pc: int, step: Step | None) -> Step | None:
         use = self.uses[pc]

@@ -9,7 +9,9 @@ from mxsub.virtual.addresses import GLOBAL, LDS
 from mxsub.virtual.counting import Counting
 from mxsub.virtual.findings import Places
 from mxsub.virtual.inspection.lines import lines_of
+from mxsub.virtual.inspection.timing.estimate import estimate
 from mxsub.virtual.inspection.timing.trace import WorkgroupTrace
+from mxsub.virtual.inspection.traffic import lines_read
 from mxsub.virtual.memory import Access
 from mxsub.virtual.watching import Launched, Step
 from mxsub.virtual.waves import LANES, Waves
@@ -32,6 +34,12 @@ class Tracing(Counting):
         place = int(np.searchsorted(workgroups, self._middle))
         done = bool(self.trace.waves[0].pcs)
         self._followed = None if done or place >= len(workgroups) else place
+
+    def notes(self) -> dict[str, Any]:
+        launch = self.launch()
+        read = lines_read(self.reads.values())
+        guess = estimate(launch.code, self.trace, launch.spread, launch.occupancy, read)
+        return {**super().notes(), "timing": guess.to_dict()}
 
     def around(self, pc: int, step: Step | None) -> Step | None:
         counted = super().around(pc, step)
@@ -66,5 +74,5 @@ class Tracing(Counting):
             count = LANES if access.shape[1] == 1 and not self._scalar(waves.pc) else len(lanes)
             self.trace.reached(self._wave(waves, row), count * size, lines, cycles)
 
-    def _wave(self, waves: Waves, row: int) -> int:
+    def _wave(self, waves: Waves, row: Any) -> int:
         return int(waves.wave[row]) % self.launched.waves_per_workgroup

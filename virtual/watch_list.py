@@ -5,9 +5,10 @@ import os
 from mxsub.virtual import SAMPLE_VARIABLE, WATCH_VARIABLE
 from mxsub.virtual.counting import Counting
 from mxsub.virtual.sanitizers import SANITIZERS
+from mxsub.virtual.tracing import Tracing
 from mxsub.virtual.watching import Watcher
 
-WATCHERS: dict[str, tuple[type[Watcher], ...]] = {**SANITIZERS, "counts": (Counting,)}
+WATCHERS: dict[str, tuple[type[Watcher], ...]] = {**SANITIZERS, "counts": (Counting,), "timing": (Tracing,)}
 
 
 def watchers_asked_for() -> list[Watcher]:

@@ -37,6 +37,7 @@ _TRANSCENDENTAL = re.compile(
     r"v_(exp|log|rcp|rsq|sqrt|sin|cos|rcp_iflag|exp_legacy|log_legacy|prng)_(f16|bf16|f32|f64)$"
 )
 _CONVERSION = re.compile(r"v_cvt_(?:scalef32_)?(?:sr_)?(pk32_|2xpk16_|pk8_|pk_)?(fp4|fp6|bf6|fp8|bf8)_")
+_UNPACKING = re.compile(r"v_cvt_(?:scalef32_)?(pk32_|pk8_|pk_)?(?:f32|f16|bf16)_(fp4|fp6|bf6|fp8|bf8)")
 _VALUES = {"pk32_": 32, "2xpk16_": 32, "pk8_": 8, "pk_": 2, None: 1}
 
 
@@ -126,4 +127,11 @@ def is_transcendental(opcode: str) -> bool:
 def converted(opcode: str) -> tuple[str, int] | None:
     """The narrow format to which an instruction converts, and how many values of each lane; None for all others."""
     match = _CONVERSION.match(opcode)
+    return (match[2], _VALUES[match[1]]) if match else None
+
+
+@cache
+def unpacked(opcode: str) -> tuple[str, int] | None:
+    """The narrow format from which an instruction converts, and how many values of each lane; None for all others."""
+    match = _UNPACKING.match(opcode)
     return (match[2], _VALUES[match[1]]) if match else None

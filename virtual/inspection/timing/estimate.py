@@ -1,6 +1,5 @@
 """How long a launch takes: the busiest compute unit simulated with what the whole launch leaves it of the memory."""
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,9 +97,12 @@ def _run(unit: Unit, trace: WorkgroupTrace, rounds: int, together: int) -> Simul
     ran.cycles += (ran.cycles - before.cycles) / together * (rounds - most)
     for counter in (ran.kept, ran.waits):
         for what in counter:
-            counter[what] = counter[what] / most * rounds  # type: ignore[assignment]
+            counter[what] *= rounds / most
     return ran
 
 
-def _shares(counter: Counter[str], total: float) -> dict[str, float]:
-    return {what: round(cycles / total, 4) for what, cycles in counter.most_common() if cycles}
+def _shares(cycles: dict[str, float], total: float) -> dict[str, float]:
+    """The largest first."""
+    return {
+        what: round(cycles[what] / total, 4) for what in sorted(cycles, key=lambda what: -cycles[what]) if cycles[what]
+    }

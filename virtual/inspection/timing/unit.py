@@ -7,7 +7,7 @@ docs/time-model.md for what that leaves out.
 """
 
 import heapq
-from collections import Counter, deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
 from mxsub.virtual.inspection.architecture import LINE_BYTES, SIMDS
@@ -35,8 +35,8 @@ class Simulated:
     kept: unit -> cycles that it was kept, of LDS and memory by the whole unit, of the others by all SIMDs."""
 
     cycles: float = 0.0
-    waits: Counter[str] = field(default_factory=Counter)
-    kept: Counter[str] = field(default_factory=Counter)
+    waits: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    kept: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 class _Wave:
