@@ -266,7 +266,7 @@ def _table() -> Table:
     add("v_pk_minimum3_f16", "2xf16=2xf16 2xf16 2xf16", _exact_minimum3)
     add("v_pk_max_f16", "2xf16=2xf16 2xf16", maximum_number)
     add("v_pk_min_f16", "2xf16=2xf16 2xf16", minimum_number)
-    add("v_pk_mov_b32", "2xf32=2xf32 2xf32", lambda a, b: np.stack(np.broadcast_arrays(a[0], b[1])))
+    add("v_pk_mov_b32", "2xf32=2xf32 2xf32", lambda a, b: np.stack(np.broadcast_arrays(a[0], b[0])))
     for t, dtype in DTYPES.items():
         comparisons = _FLOAT_COMPARISONS if dtype.kind == "f" else _INTEGER_COMPARISONS
         for name, function in comparisons.items():

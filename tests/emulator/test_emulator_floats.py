@@ -117,12 +117,12 @@ def test_packed_singles(bench):
     text = """v_pk_mul_f32 v[20:21], v[10:11], v[12:13] op_sel:[1,0] op_sel_hi:[0,1]
 v_pk_add_f32 v[22:23], v[10:11], v[12:13] neg_lo:[0,1] neg_hi:[1,0]
 v_pk_mov_b32 v[24:25], v[10:11], v[12:13] op_sel:[1,0]"""
-    got = bench.compute(text, A, B, C, C, results=6).view(np.float32)
+    got = bench.compute(text, A, B, C, A, results=6).view(np.float32)
     with np.errstate(all="ignore"):
         same(got[:, 0], B * C)
-        same(got[:, 1], A * C)
+        same(got[:, 1], A * A)
         same(got[:, 2], A - C)
-        same(got[:, 3], -B + C)
+        same(got[:, 3], -B + A)
         same(got[:, 4], B)
         same(got[:, 5], C)
 
