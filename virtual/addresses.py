@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mxsub.virtual.assembly import Instruction, Operand, integer
+from mxsub.virtual.assembly import Instruction, Operand
 from mxsub.virtual.banked_memory import BankedMemory, Place
-from mxsub.virtual.faults import UnsupportedForm, Violation
+from mxsub.virtual.faults import UnsupportedForm
 from mxsub.virtual.memory import Access, GlobalMemory
 from mxsub.virtual.operands import reader
 from mxsub.virtual.waves import LANE, LANES, Waves
@@ -19,20 +19,17 @@ U32, I64 = np.uint32, np.int64
 
 GLOBAL, LDS, SCRATCH = "global", "LDS", "scratch"
 
-OFFSET_WRAPS = (
-    "a buffer offset wrapped around at 32 bits: a negative offset plus the instruction's own; on the hardware such an "
-    "access may miss"
-)
-
 
 @dataclass(frozen=True)
 class Reached:
     """addresses: int64 (waves, 64), or 1 in place of either. mask: lanes that reach memory, None for all.
-    zeroed: lanes that get zeros instead, out of a buffer resource's range; None for none."""
+    zeroed: lanes that get zeros instead, out of a buffer resource's range; None for none. dwords: of lanes among those
+    how many dwords are within it after all; None where there is no such lane."""
 
     addresses: Array
     mask: Array | None
     zeroed: Array | None = None
+    dwords: Array | None = None
 
 
 Address = Callable[[Waves], Reached]
@@ -53,6 +50,13 @@ def reach(waves: Waves, space: str, reached: Reached) -> tuple[GlobalMemory | Ba
     return (shared.scratch, access) if len(access.flat) else None
 
 
+def vector_register(operand: Operand) -> int:
+    """The number of the first vector register. Raises UnsupportedForm where there is none."""
+    if operand.kind != "vector":
+        raise UnsupportedForm("data or an address that is not in vector registers")
+    return operand.register
+
+
 def flat_address(instruction: Instruction, vector: Operand, base: Operand | None) -> Address:
     """global_, flat_ and scratch_: a vector address or offset, a scalar base or none, and the instruction's offset."""
     offset = int(instruction.modifiers.get("offset", 0))
@@ -71,48 +75,10 @@ def flat_address(instruction: Instruction, vector: Operand, base: Operand | None
     return lambda waves: Reached(start(waves).astype(I64) + address(waves) + offset, waves.active())
 
 
-def buffer_address(instruction: Instruction, vector: Operand, resource: Operand, scalar: Operand, size: int) -> Address:
-    """buffer_: raw buffers. What ends past the resource's number of records reads zero and writes nothing.
-
-    Of the offset's parts only the vector one and the instruction's add up in 32 bits (as on gfx950:
-    ROCm/rocm-systems pull request 10928).
-    """
-    if "idxen" in instruction.modifiers or "addr64" in instruction.modifiers:
-        raise UnsupportedForm("structured buffers")
-    if resource.kind != "scalar" or resource.count != 4:
-        raise UnsupportedForm("a buffer resource that is not in four scalar registers")
-    offset = U32(instruction.modifiers.get("offset", 0))
-    own = reader(instruction, vector if "offen" in instruction.modifiers else integer(0), "u32")
-    extra, first = reader(instruction, scalar, "u32"), resource.register
-
-    def address(waves: Waves) -> Reached:
-        low, high, records = waves.s[first], waves.s[first + 1], waves.s[first + 2].astype(I64)
-        base = low.astype(I64) | (high & U32(0xFFFF)).astype(I64) << 32
-        start = own(waves)
-        if offset and start.max() > ~offset:
-            waves.shared.find(waves, "memory", OFFSET_WRAPS, count=waves.count)
-        within = (start + offset).astype(I64) + extra(waves)
-        active = waves.active()
-        outside = within + size > records
-        if not outside.any():
-            return Reached(base + within, active)
-        shape = np.broadcast_shapes(outside.shape, base.shape, (1, LANES))
-        outside = np.broadcast_to(outside, shape)
-        inside = ~outside if active is None else active & ~outside
-        straddling = outside & (within < records) if active is None else outside & (within < records) & active
-        if straddling.any():
-            row, lane = (int(x) for x in np.argwhere(straddling)[0])
-            place = int(np.broadcast_to(base + within, straddling.shape)[row, lane])
-            raise Violation(f"reaches over the end of its buffer resource with {size} bytes", row, lane, place)
-        return Reached(np.broadcast_to(base + within, shape), inside, outside)
-
-    return address
-
-
 def lds_address(instruction: Instruction, operand: Operand, offset: int) -> Address:
-    """ds_: a vector address and the instruction's offset."""
+    """ds_: a vector address and the instruction's offset, in 32 bits: LLVM gives negative addresses an offset."""
     address = reader(instruction, operand, "u32")
-    return lambda waves: Reached(address(waves).astype(I64) + offset, waves.active())
+    return lambda waves: Reached((address(waves) + U32(offset)).astype(I64), waves.active())
 
 
 # Loops reach for the same places in LDS again and again.
@@ -127,7 +93,7 @@ def lds_place(waves: Waves, register: int, offset: int, size: int, verb: str) ->
     if kept is not None:
         place: Place | None = kept[0]
         return place
-    addresses = np.broadcast_to(address.astype(I64) + offset, (waves.count, LANES))
+    addresses = np.broadcast_to((address + U32(offset)).astype(I64), (waves.count, LANES))
     access = Access(addresses, mask, waves.workgroup[:, None], waves)
     place = lds.place(access, size, verb) if len(access.flat) else None
     if len(lds.places) >= _KEPT_PLACES:

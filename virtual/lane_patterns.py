@@ -50,25 +50,44 @@ _NAMED_SWIZZLES: dict[str, Callable[..., Array]] = {
     "BROADCAST": lambda size, lane: _LANE // size * size + lane,
     "SWAP": lambda size: _LANE ^ size,
     "REVERSE": lambda size: _LANE ^ (size - 1),
+    "FFT": lambda kept: _reversed(kept),
+    "ROTATE": lambda right, count: _rotated(-count if right else count, 0),
 }
 _NAMED_SWIZZLE = re.compile(r"swizzle\((\w+),(.*)\)$")
 
 
 def swizzle_pattern(offset: int | str) -> Array:
-    """The lane that each lane reads from, for the offset of a ds_swizzle_b32, a number or `swizzle(SWAP,16)`."""
+    """The lane that each lane reads from, for the offset of a ds_swizzle_b32, a number or `swizzle(SWAP,16)`.
+
+    Its modes, from the highest numbers on: FFT, rotation, within quads, by bit masks within 32 lanes. Source: AMD's
+    CDNA4 manual, DS_SWIZZLE_B32.
+    """
     if isinstance(offset, str):
         match = _NAMED_SWIZZLE.match(offset)
-        if not match:
+        if not match or match[1] not in (*_NAMED_SWIZZLES, "BITMASK_PERM"):
             raise UnsupportedForm("this pattern of ds_swizzle")
         if match[1] == "BITMASK_PERM":
             return _bit_permutation(match[2].strip().strip('"'))
         return _NAMED_SWIZZLES[match[1]](*(int(number) for number in match[2].split(",")))
-    if offset & 0x8000:
-        if offset & 0x7F00:
-            raise UnsupportedForm("rotations and FFT patterns of ds_swizzle")
+    low, middle, high = offset & 31, offset >> 5 & 31, offset >> 10 & 31
+    if offset >= 0xE000:
+        return _reversed(low)
+    if offset >= 0xC000:
+        return _rotated(-middle if high & 1 else middle, low)
+    if offset >= 0x8000:
         return (_LANE & 60) + (offset >> 2 * (_LANE & 3) & 3)
-    and_mask, or_mask, xor_mask = offset & 31, offset >> 5 & 31, offset >> 10 & 31
-    return (_LANE & 32) + (((_LANE & and_mask) | or_mask) ^ xor_mask)
+    return (_LANE & 32) + (((_LANE & low) | middle) ^ high)
+
+
+def _reversed(kept: int) -> Array:
+    """The five low bits of the lane's number turned round, but for those in the mask, which stay."""
+    turned = sum((_LANE >> bit & 1) << 4 - bit for bit in range(5))
+    return (_LANE & 32) + (turned >> kept.bit_count() | _LANE & kept)
+
+
+def _rotated(count: int, kept: int) -> Array:
+    """From so many lanes on among 32, but for the bits of the lane's number in the mask, which stay."""
+    return (_LANE & 32) + (_LANE & kept | _LANE + count & 31 & ~kept)
 
 
 def _bit_permutation(text: str) -> Array:

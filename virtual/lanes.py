@@ -15,7 +15,10 @@ Array = npt.NDArray[Any]
 Step = Callable[[Waves], Any]
 U32 = np.uint32
 
-SWAP_WITH_LANES_OFF = "v_permlane*_swap ran with lanes switched off, which AMD does not document"
+SWAP_WITH_LANES_OFF = (
+    "v_permlane*_swap ran with lanes switched off; AMD's pseudo-code swaps those lanes too, "
+    "and its manual does not say whether the hardware does"
+)
 
 
 def _read_first_lane(instruction: Instruction) -> Step:
@@ -57,18 +60,19 @@ def _write_lane(instruction: Instruction) -> Step:
 
 
 def _swap_blocks(block: int) -> Callable[[Instruction], Step]:
-    """v_permlane*_swap: odd blocks of lanes of the first register change places with even ones of the second."""
+    """v_permlane*_swap: odd blocks of lanes of the first register change places with even ones of the second, whatever
+    EXEC says."""
     odd = (LANE & block) != 0
 
     def bind(instruction: Instruction) -> Step:
         first, second = (operand.register for operand in instruction.operands[:2])
 
         def run(waves: Waves) -> None:
-            x, y, mask = waves.full(first), waves.full(second), waves.active()
-            if mask is not None:
+            x, y = waves.full(first), waves.full(second)
+            if waves.active() is not None:
                 waves.shared.find(waves, "exec", SWAP_WITH_LANES_OFF, count=waves.count)
-            waves.write(first, np.where(odd, np.roll(y, block, 1), x), mask)
-            waves.write(second, np.where(odd, y, np.roll(x, -block, 1)), mask)
+            waves.write(first, np.where(odd, np.roll(y, block, 1), x), None)
+            waves.write(second, np.where(odd, y, np.roll(x, -block, 1)), None)
 
         return run
 

@@ -21,32 +21,50 @@ class Piece:
     half: int | None = None
 
 
-# The end of an opcode's name -> what it moves.
-PIECES = {
+_DWORDS = {"dword": Piece(4), "dwordx2": Piece(8), "dwordx3": Piece(12), "dwordx4": Piece(16)}
+_WORDS = {"b32": Piece(4), "b64": Piece(8), "b96": Piece(12), "b128": Piece(16)}
+
+# The end of an opcode's name -> what it moves: of loads and stores on global memory and scratch, and of those on LDS.
+LOADS = {
+    **_DWORDS,
     "ubyte": Piece(1),
     "sbyte": Piece(1, True),
     "ushort": Piece(2),
     "sshort": Piece(2, True),
+    "ubyte_d16": Piece(1, False, 0),
+    "ubyte_d16_hi": Piece(1, False, 1),
+    "sbyte_d16": Piece(1, True, 0),
+    "sbyte_d16_hi": Piece(1, True, 1),
+    "short_d16": Piece(2, False, 0),
+    "short_d16_hi": Piece(2, False, 1),
+}
+STORES = {
+    **_DWORDS,
     "byte": Piece(1),
+    "byte_d16_hi": Piece(1, False, 1),
     "short": Piece(2),
-    "dword": Piece(4),
-    "dwordx2": Piece(8),
-    "dwordx3": Piece(12),
-    "dwordx4": Piece(16),
-    "b8": Piece(1),
-    "b16": Piece(2),
-    "b32": Piece(4),
-    "b64": Piece(8),
-    "b96": Piece(12),
-    "b128": Piece(16),
+    "short_d16_hi": Piece(2, False, 1),
+}
+LDS_READS = {
+    **_WORDS,
     "u8": Piece(1),
     "i8": Piece(1, True),
     "u16": Piece(2),
     "i16": Piece(2, True),
+    "u8_d16": Piece(1, False, 0),
+    "u8_d16_hi": Piece(1, False, 1),
+    "i8_d16": Piece(1, True, 0),
+    "i8_d16_hi": Piece(1, True, 1),
+    "u16_d16": Piece(2, False, 0),
+    "u16_d16_hi": Piece(2, False, 1),
 }
-for _suffix, _half in (("d16", 0), ("d16_hi", 1)):
-    for _name in ("ubyte", "sbyte", "short", "byte", "u8", "i8", "u16", "b8", "b16"):
-        PIECES[f"{_name}_{_suffix}"] = Piece(PIECES[_name].size, PIECES[_name].signed, _half)
+LDS_WRITES = {
+    **_WORDS,
+    "b8": Piece(1),
+    "b8_d16_hi": Piece(1, False, 1),
+    "b16": Piece(2),
+    "b16_d16_hi": Piece(2, False, 1),
+}
 
 
 def put(waves: Waves, first: int, data: Array, piece: Piece, mask: Array | None) -> None:

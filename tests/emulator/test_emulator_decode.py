@@ -112,13 +112,14 @@ v_permlane64_b32 v1, v2
 image_nothing v1
 v_cube_root v0, v1
 v_mov_b32_e32 v1, v2, v3
-buffer_load_dword v1, v2, s[4:7], 0 idxen
+buffer_load_format_x v1, v2, s[4:7], 0 idxen
 s_endpgm"""
     with pytest.raises(UnsupportedInstruction) as caught:
         bench.program(text)
     assert str(caught.value) == (
         "uses instructions that the emulator does not know: "
-        "buffer_load_dword v1, v2, s[4:7], 0 idxen [structured buffers] (1x, first at submission.py:13:5), "
+        "buffer_load_format_x v1, v2, s[4:7], 0 idxen [typed buffers, which only graphics uses] (1x, first at "
+        "submission.py:13:5), "
         "image_nothing (1x, first at submission.py:13:5), "
         "v_cube_root (1x, first at submission.py:13:5), "
         "v_mov_b32_e32 v1, v2, v3 [2 sources instead of 1] (1x, first at submission.py:13:5), "
