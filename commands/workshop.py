@@ -97,18 +97,29 @@ def explain(rule: str | None) -> None:
 @click.option("--seeds", type=click.IntRange(0), default=0, help="Also check every case on N fresh seeds.")
 @click.option("--shape", "shapes", multiple=True, metavar="M,N,K", help="Only these shapes; may be repeated.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds; the task's if not given.")
+@click.option(
+    "--sanitize", multiple=True, metavar="all|memory|init|race|sync|exec",
+    help="Also look for what hardware hides; several by commas. On the virtual GPU; memory always looks.",
+)  # fmt: skip
+@click.option(
+    "--sample", type=click.IntRange(1), metavar="N",
+    help="Run about N workgroups of each launch, edges among them, and compare what they write.",
+)  # fmt: skip
 @project_folder
 @as_json
 def test(
     named: str | None, variant: str | None, gpu: str | None, mode: str, task_folder: Path | None, seeds: int,
-    shapes: tuple[str, ...], timeout: float | None, folder: Path, as_json: bool,
+    shapes: tuple[str, ...], timeout: float | None, sanitize: tuple[str, ...], sample: int | None, folder: Path,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Run the task's evaluator on the GPU, or on its virtual twin (MI355X) where there is none."""
     from mxsub.submit.terminal.console import Progress
     from mxsub.submit.terminal.run import show_run
     from mxsub.submit.trial import RunRequest, record, run_task
 
-    request = RunRequest(named, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout)
+    request = RunRequest(
+        named, folder, variant, gpu, mode.lower(), task_folder, seeds, shapes, timeout, sanitize, sample
+    )
     with Progress(quiet=as_json) as progress:
         tested = run_task(request, progress)
     keep(folder, lambda history: record(tested, history))
@@ -116,7 +127,7 @@ def test(
         print_json(tested.to_dict())
     else:
         show_run(tested)
-    sys.exit(0 if tested.run.passed else 1)
+    sys.exit(0 if tested.passed else 1)
 
 
 @click.command()

@@ -8,8 +8,8 @@ from pathlib import Path
 from mxsub.submit.errors import UsageError
 from mxsub.submit.harness.case import Case
 from mxsub.submit.harness.device import Device, find_device
-from mxsub.submit.harness.result import Run
-from mxsub.submit.harness.run import Progress, run
+from mxsub.submit.harness.result import KernelFinding, Run
+from mxsub.submit.harness.run import Progress, Watch, run
 from mxsub.submit.harness.task import Task, load_task, shipped_task
 from mxsub.submit.history import History
 from mxsub.submit.history.codec import now
@@ -21,12 +21,14 @@ from mxsub.submit.shapes import Shape, parse_shape
 from mxsub.submit.source import Source, source_of
 
 DEFAULT_SEED = 1
+# Of the virtual GPU; `memory` always looks.
+SANITIZERS = ("memory", "init", "race", "sync", "exec")
 
 
 @dataclass(frozen=True)
 class RunRequest:
     """What `mxsub test` was asked for: `named` is a file or a recorded version; shapes as M,N,K texts, timeout in
-    seconds."""
+    seconds; sanitize: names of sanitizers; sample: about how many workgroups of each launch run."""
 
     named: str | None = None
     folder: Path = Path()
@@ -37,6 +39,8 @@ class RunRequest:
     seeds: int = 0
     shapes: tuple[str, ...] = ()
     timeout: float | None = None
+    sanitize: tuple[str, ...] = ()
+    sample: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,18 @@ class Tested:
     run: Run
     triton: str
     runner_triton: str | None
+    sanitized: tuple[str, ...] = ()
+    sample: int | None = None
+
+    @property
+    def findings(self) -> tuple[KernelFinding, ...]:
+        """What the sanitizers found that were asked for."""
+        return self.run.emulation.findings if self.sanitized and self.run.emulation else ()
+
+    @property
+    def passed(self) -> bool:
+        """Did the evaluator pass it, and the sanitizers that were asked for find nothing?"""
+        return self.run.passed and not self.findings
 
     @property
     def sha256(self) -> str:
@@ -66,7 +82,10 @@ class Tested:
             "sha256": self.sha256,
             "triton": self.triton,
             "runner_triton": self.runner_triton,
+            "sanitized": self.sanitized,
+            "sample": self.sample,
             **self.run.to_dict(),
+            "passed": self.passed,
         }
 
 
@@ -77,8 +96,9 @@ def run_task(request: RunRequest, on_progress: Progress | None = None) -> Tested
     """
     source = source_of(request.named, request.folder, request.variant, request.gpu)
     device = find_device(source.gpu)
-    task = _task(request, source.project)
-    cases = _cases(task, request, source.project)
+    task = task_for(request, source.project)
+    cases = cases_for(task, request, source.project)
+    watch = _watch(request, device)
     started = now()
     ran = run(
         source.text,
@@ -89,16 +109,19 @@ def run_task(request: RunRequest, on_progress: Progress | None = None) -> Tested
         cases=cases,
         timeout=request.timeout,
         on_progress=on_progress,
+        watch=watch,
     )
     return Tested(
         source=source,
         started=started,
         task=task.name,
-        whole=cases is None and request.task_folder is None,
+        whole=cases is None and request.task_folder is None and request.sample is None,
         device=device,
         run=ran,
         triton=installed("triton") or "none",
         runner_triton=source.project.runner.triton if source.project else None,
+        sanitized=watch.sanitizers,
+        sample=watch.sample,
     )
 
 
@@ -128,7 +151,7 @@ def task_of(project: Project) -> Task:
     return load_task(own) if own.is_dir() else shipped_task(project.task)
 
 
-def _task(request: RunRequest, project: Project | None) -> Task:
+def task_for(request: RunRequest, project: Project | None) -> Task:
     if request.task_folder is not None:
         return load_task(request.task_folder)
     if project is None:
@@ -136,7 +159,33 @@ def _task(request: RunRequest, project: Project | None) -> Task:
     return task_of(project)
 
 
-def _cases(task: Task, request: RunRequest, project: Project | None) -> list[Case] | None:
+def _watch(request: RunRequest, device: Device) -> Watch:
+    """Raises UsageError for what only the virtual GPU can do, and for an unknown sanitizer."""
+    asked = tuple(name.strip().lower() for text in request.sanitize for name in text.split(","))
+    for name in asked:
+        if name not in (*SANITIZERS, "all"):
+            raise UsageError(
+                f"--sanitize {name}: there is no such sanitizer", f"There are all, {', '.join(SANITIZERS)}."
+            )
+    if (asked or request.sample) and not device.virtual:
+        raise UsageError(
+            f"--sanitize and --sample are of the virtual GPU, and this machine has a real {device.name}",
+            "Leave them out.",
+        )
+    chosen = tuple(SANITIZERS) if "all" in asked else tuple(dict.fromkeys(asked))
+    if request.sample is not None:
+        if request.mode != "test":
+            raise UsageError(f"--sample is of the mode test, not {request.mode}")
+        if "init" in asked:
+            raise UsageError(
+                "--sample leaves memory unwritten, so that --sanitize init cannot tell what is never written",
+                "Leave one of them out.",
+            )
+        chosen = tuple(name for name in chosen if name != "init")
+    return Watch(chosen, request.sample)
+
+
+def cases_for(task: Task, request: RunRequest, project: Project | None) -> list[Case] | None:
     """The task's own cases of the wanted shapes; a shape that it has no case of becomes one. None: all of them."""
     if not request.shapes:
         return None

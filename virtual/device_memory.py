@@ -33,11 +33,15 @@ class Allocation:
     buffer: its place in the emulator's memory, once it has one.
     host: (address, bytes) of the memory behind the buffer; they change when the storage is resized.
     is_stand_in: it stands for a tensor too large to be worth memory, such as one that flushes caches.
+    unwritten: of each byte 1 where nothing has written it, where that is followed (unwritten.py). made_at: then, the
+    line that made it.
     """
 
     buffer: Buffer | None = None
     host: tuple[int, int] = (0, 0)
     is_stand_in: bool = False
+    unwritten: np.ndarray[Any, np.dtype[np.uint8]] | None = None
+    made_at: str = ""
 
 
 def _storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
@@ -125,6 +129,8 @@ class DeviceMemory:
         data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(host))
         allocation.buffer = self.memory.map(name, data, base=self._free_address(size))
         allocation.host = (host, size)
+        if allocation.unwritten is not None and len(allocation.unwritten) == size:
+            allocation.buffer.unwritten = allocation.unwritten
         self._live[allocation.buffer.base] = allocation.buffer
 
     def _storage_died(self, allocation: Allocation) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _device
 
-from mxsub.virtual import device, device_checks
+from mxsub.virtual import device, device_checks, unwritten
 from mxsub.virtual.device_memory import DEVICE_MEMORY, is_stand_in, on_device, put_on_device
 
 CUDA = torch.device("cuda", 0)
@@ -236,10 +236,19 @@ _SPECIAL: dict[Any, Function] = {
 
 
 class VirtualGpuMode(TorchFunctionMode):
-    """While it is entered, this thread's torch has the virtual device."""
+    """While it is entered, this thread's torch has the virtual device.
+
+    follows: is it followed what nothing has written?
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.follows = unwritten.is_followed()
 
     def __torch_function__(
         self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         handler: Function = _SPECIAL.get(func, _call)
+        if self.follows:
+            return unwritten.followed(handler, func, args, kwargs or {})
         return handler(func, args, kwargs or {})

@@ -19,12 +19,13 @@ Step = Callable[["Waves"], Any]
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch as watchers see it. lds_bytes: of each workgroup."""
+    """A launch as watchers see it. lds_bytes: of each workgroup. is_sample: do only some of the workgroups run?"""
 
     program: "Program"
     grid: tuple[int, int, int]
     waves_per_workgroup: int
     lds_bytes: int
+    is_sample: bool = False
 
 
 class Watcher:

@@ -42,7 +42,8 @@ def show_run(tested: Tested) -> None:
 
 def _show_finding(out: Console, finding: KernelFinding) -> None:
     times = f"{finding.count:,} waves" if finding.count > 1 else "one wave"
-    say(out, f"{finding.sanitizer}: kernel {finding.kernel}: {finding.sentence} ({times})", style="yellow")
+    what = f"kernel {finding.kernel}: {finding.sentence} ({times})" if finding.kernel else finding.sentence
+    say(out, f"{finding.sanitizer}: {what}", style="yellow")
     say(out, f"    {finding.source or 'an unknown line'}: {finding.instruction} ({finding.place})", style="yellow")
 
 
@@ -130,3 +131,15 @@ def _show_verdict(out: Console, tested: Tested) -> None:
     )
     if ran.error:
         say(out, f"{ran.outcome}: {ran.error}", style="red")
+    if tested.sanitized:
+        found = len(tested.findings)
+        what = f"{found} finding{'s' if found != 1 else ''}" if found else "nothing found"
+        say(out, f"sanitizers {', '.join(tested.sanitized)}: {what}", style="bold red" if found else "bold green")
+    if tested.sample is not None:
+        say(
+            out,
+            f"a sample of about {tested.sample:,} workgroups of each launch, which says nothing of the rest:",
+            style="yellow",
+        )
+        for case in ran.cases:
+            say(out, f"    {case.label}: {case.message or case.error}", style="yellow")

@@ -2,10 +2,11 @@
 
 Of every register it is known which bits are undefined: all of them before its first write, in lanes that were off
 then, and what a load takes from memory that torch.empty() made and nothing has written. An instruction with undefined
-inputs runs three times, twice with random bits in place of the undefined ones: bits of the result that change depend on
-them and are undefined too. So a byte that a later instruction fills, or a mask takes away, is no fault, and neither is
-a value that is selected away. It is one when an undefined value is an address, decides a branch or EXEC, or is stored
-where others read it. (The rule of use, not of copy, is Memcheck's: Seward and Nethercote, USENIX 2005.)
+inputs runs several times, with zeros, ones and random bits in place of the undefined ones: bits of the result that
+change depend on them and are undefined too. So a byte that a later instruction fills, or a mask takes away, is no
+fault, and neither is a value that is selected away. It is one when an undefined value is an address, decides a branch
+or EXEC, or is stored where others read it. (To blame the use, not the copy, is Memcheck's rule: Seward and Nethercote,
+USENIX 2005.)
 """
 
 from typing import Any
@@ -25,7 +26,6 @@ Array = npt.NDArray[Any]
 U32 = np.uint32
 
 _ALL = np.full((1, 1), 0xFFFFFFFF, U32)
-_RUNS = 2
 _SCC = SCALAR + SCC
 _WHOLE_EXEC = (SCALAR + EXEC, SCALAR + EXEC + 1)
 _MEMORY = ("global_", "flat_", "buffer_", "scratch_", "ds_", "s_load", "s_buffer_load")
@@ -39,7 +39,11 @@ class Definedness(Watcher):
     def begin(self, launched: Launched) -> None:
         self._code = launched.program.code
         self._random = np.random.default_rng(0)
+        # The undefined bits of what the instruction at hand stores, by register; None where all is defined.
+        self._to_store: list[Array | None] | None = None
         self._fetched: list[tuple[Access, int, Array]] = []
+        # Of a sample, what other workgroups would have written is undefined, which is no fault: it is only followed.
+        self._reports = not launched.is_sample
 
     def begin_batch(self, waves: Waves, workgroups: Array, places: Places) -> None:
         for register, array in enumerate(waves.v):
@@ -48,6 +52,7 @@ class Definedness(Watcher):
         for register, array in enumerate(waves.s):
             if array is POISON:
                 waves.tags["undefined", SCALAR + register] = _ALL
+        waves.tags["undefined", _SCC] = np.ones((1, 1), U32)
         # Of LDS and scratch: undefined bytes that were stored there, by memory.
         self._stored: dict[str, Array] = {}
 
@@ -96,13 +101,9 @@ class Definedness(Watcher):
         """Which bits of the results depend on undefined bits of the inputs."""
         before = {register: _value(waves, register) for register in {*inputs, *results}}
         outcomes = []
-        for run in range(_RUNS + 1):
+        for replace in (_as_it_is, _zeros, _ones, self._random_bits):
             for register in inputs:
-                tag, value = waves.tags["undefined", register], before[register]
-                if run:
-                    shape = np.broadcast_shapes(tag.shape, value.shape)
-                    value = value ^ (self._random.integers(0, 1 << 32, shape, U32) & tag)
-                _set(waves, register, value)
+                _set(waves, register, replace(before[register], waves.tags["undefined", register]))
             step(waves)
             outcomes.append({register: _value(waves, register) for register in results})
             for register, value in before.items():
@@ -113,6 +114,11 @@ class Definedness(Watcher):
             )
             for register in results
         }
+
+    def _random_bits(self, value: Array, undefined: Array) -> Array:
+        shape = np.broadcast_shapes(undefined.shape, value.shape)
+        result: Array = value ^ (self._random.integers(0, 1 << 32, shape, U32) & undefined)
+        return result
 
     # --- what decides ----------------------------------------------------------------------------------------------
 
@@ -133,6 +139,8 @@ class Definedness(Watcher):
         undefined = [key for key in keys if key in waves.tags]
         for key in undefined:
             del waves.tags[key]  # said once, it is taken for defined
+        if not self._reports:
+            return
         waves.shared.find(
             waves,
             "init",
@@ -166,7 +174,7 @@ class Definedness(Watcher):
                 if tag is not None and to_global and (lanes := _on(waves, tag)).any():
                     self._report(waves, register, lanes, "stores")
             self._fetched.clear()
-            self._to_store = bits if data and not to_global and any(tag is not None for tag in bits) else None
+            self._to_store = bits if any(tag is not None for tag in bits) else None
             result = step(waves)
             self._loaded(waves, results, size_keeps)
             return result
@@ -201,7 +209,7 @@ class Definedness(Watcher):
             self._accessed_global(waves, access, size, verb)
             return
         stored = self._stored.get(space)
-        to_store = getattr(self, "_to_store", None)
+        to_store = self._to_store
         if verb == READS:
             if stored is not None:
                 undefined = stored[_places(access, size, waves, space)]
@@ -224,7 +232,8 @@ class Definedness(Watcher):
                 continue
             place = (access.flat[which] - buffer.base)[:, None] + np.arange(size)
             if verb != READS:
-                buffer.unwritten[place] = 0
+                undefined = None if self._reports or self._to_store is None else _bytes(self._to_store, access, size)
+                buffer.unwritten[place] = 0 if undefined is None else undefined[which] != 0
             elif (unwritten := buffer.unwritten[place]).any():
                 undefined = np.zeros((len(access.flat), size), np.uint8)
                 undefined[which] = np.where(unwritten, 255, 0)
@@ -234,11 +243,15 @@ class Definedness(Watcher):
                     self._fetched.append((access, size, undefined))
 
     def _report_load(self, waves: Waves, access: Access, buffer: Buffer, undefined: Array) -> None:
+        if not self._reports:
+            return
         row, lane = access.place(int(np.argmax(undefined.any(1))))
         sentence = f"loads to LDS what nothing has written to {buffer}: the hardware gives whatever is there"
         waves.shared.find(waves, "init", sentence, row=row, lane=lane, kind="load to LDS")
 
     def _report(self, waves: Waves, register: int, lanes: Array, verb: str) -> None:
+        if not self._reports:
+            return
         row, lane = (int(index) for index in np.argwhere(lanes)[0])
         waves.tags.pop(("undefined", register))  # said once, it is taken for defined
         waves.shared.find(
@@ -251,6 +264,20 @@ class Definedness(Watcher):
             count=int(lanes.any(1).sum()),
             kind=f"{verb} {register}",
         )
+
+
+def _as_it_is(value: Array, undefined: Array) -> Array:
+    return value
+
+
+def _zeros(value: Array, undefined: Array) -> Array:
+    result: Array = value & ~undefined
+    return result
+
+
+def _ones(value: Array, undefined: Array) -> Array:
+    result: Array = value | undefined
+    return result
 
 
 def _value(waves: Waves, register: int) -> Array:

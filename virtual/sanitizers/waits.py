@@ -37,6 +37,16 @@ class UnderWay:
         """What may be under way where two paths meet."""
         return UnderWay(_aligned(self.vm, other.vm), _aligned(self.lds, other.lds), self.scalar | other.scalar)
 
+    def without(self, register: int) -> "UnderWay":
+        """All but what fills a register."""
+        return UnderWay(
+            _without(self.vm, register), _without(self.lds, register), _without((self.scalar,), register)[0]
+        )
+
+
+def _without(queue: tuple[Slot, ...], register: int) -> tuple[Slot, ...]:
+    return tuple(frozenset(entry for entry in slot if entry[0] != register) for slot in queue)
+
 
 def _aligned(a: tuple[Slot, ...], b: tuple[Slot, ...]) -> tuple[Slot, ...]:
     """Two queues as one, from their ends."""
@@ -92,6 +102,7 @@ def too_early(code: list[Instruction], labels: dict[str, int], entry: int = 0) -
         states[pc] = state
         for register, load in _conflicts(state, code[pc], used[pc]):
             found.setdefault(pc, (register, load))
+            state = state.without(register)  # said once
         after = _after(state, pc, code[pc], used[pc])
         todo += [(following, after) for following in successors(code, labels, pc)]
     return found
@@ -105,7 +116,7 @@ def _conflicts(state: UnderWay, instruction: Instruction, used: Uses) -> Iterato
     for slots, registers in ((state.vm, in_vm), (state.lds, both), ((state.scalar,), both)):
         if registers:
             for slot in slots:
-                yield from (entry for entry in slot if entry[0] in registers)
+                yield from sorted(entry for entry in slot if entry[0] in registers)
 
 
 class Waits(Watcher):
