@@ -17,7 +17,8 @@ from mxsub.virtual.faults import LaunchError, UnsupportedForm, UnsupportedInstru
 from mxsub.virtual.findings import Finding, Findings, Places
 from mxsub.virtual.memory import Buffer, GlobalMemory
 from mxsub.virtual.metadata import parse_metadata
-from mxsub.virtual.registers import EXEC
+from mxsub.virtual.mode import check_mode, initial_mode
+from mxsub.virtual.registers import EXEC, MODE, TIME
 from mxsub.virtual.sampling import sampled_workgroups
 from mxsub.virtual.scheduler import Batch
 from mxsub.virtual.watching import Launched, Watcher, watched
@@ -93,6 +94,7 @@ class Program:
         self.code = listing.code
         self.labels = listing.labels
         self.directives = listing.directives
+        check_mode(self.directives)
         self.arguments = metadata.arguments
         numbers = metadata.numbers
         self.kernarg_size = numbers.get("kernarg_segment_size", 0)
@@ -190,7 +192,7 @@ def launch(
     report.visits = visits = [0] * len(program.code)
     findings, steps = Findings(), program.steps
     if watchers:
-        launched = Launched(program, grid, waves, lds_bytes)
+        launched = Launched(program, grid, waves, lds_bytes, sample is not None)
         for watcher in watchers:
             watcher.begin(launched)
         steps = watched(steps, watchers)
@@ -279,6 +281,7 @@ def _first_waves(
         if flags.get(f"system_sgpr_workgroup_id_{axis}", axis == "x"):
             group.s[at] = np.repeat(ids, waves).astype(U32)[:, None]
             at += 1
+    group.s[MODE], group.s[TIME] = (np.full((1, 1), value, U32) for value in (initial_mode(flags), 0))
     group.s[EXEC] = group.s[EXEC + 1] = np.full((1, 1), 0xFFFFFFFF, U32)
     group.v[0] = ((group.wave % waves * LANES)[:, None] + LANE).astype(U32)
     return group

@@ -6,8 +6,11 @@ The type of an operand says how many registers it takes and what they hold:
     u16 i16 f16                the low half of a register, or the high one by op_sel
     mask                       a lane mask in a pair of scalar registers, as bool per lane
     2xu16 2xi16 2xf16 2xf32    both halves of a packed operand on a leading axis, as op_sel and op_sel_hi pick them
+    2xbf16                     the same, read as float32
+    6*u32                      so many registers on a leading axis
 
-As a destination, 16-bit types clear the other half of the register; 'u16+' and 'f16+' keep it.
+As a destination, 16-bit types clear the other half of the register; 'u16+', 'i16+' and 'f16+' keep it, and 'f16^+' is
+the upper half.
 """
 
 from collections.abc import Callable
@@ -18,6 +21,7 @@ import numpy.typing as npt
 
 from mxsub.virtual.assembly import Instruction, Operand
 from mxsub.virtual.faults import UnsupportedForm
+from mxsub.virtual.formats import bf16_to_f32
 from mxsub.virtual.registers import SCC
 from mxsub.virtual.waves import Waves
 
@@ -58,9 +62,13 @@ def reader(instruction: Instruction, operand: Operand, kind: str, position: int 
     """
     if kind == "mask":
         return _lane_mask_reader(operand)
+    if kind == "2xbf16":
+        return _bfloat_reader(instruction, operand, position)
     if kind.startswith("2x"):
         return _packed_reader(instruction, operand, DTYPES[kind[2:]], position)
-    dtype = DTYPES[kind]
+    if "*" in kind:
+        return _several_reader(operand, int(kind.partition("*")[0]))
+    dtype = DTYPES[kind.rstrip("+")]
     if operand.is_constant:
         value = constant(operand, dtype)
         return _modified(lambda waves: value, operand, dtype)
@@ -80,8 +88,11 @@ def reader(instruction: Instruction, operand: Operand, kind: str, position: int 
     return _modified(lambda waves: word(waves).view(dtype), operand, dtype)
 
 
-def writer(instruction: Instruction, operand: Operand, kind: str) -> Writer:
-    """A function (waves, value, lane mask) that stores a result of the type `kind`."""
+def writer(instruction: Instruction, operand: Operand, kind: str, sources: int = 0) -> Writer:
+    """A function (waves, value, lane mask) that stores a result of the type `kind`.
+
+    sources: how many the instruction has; the bit of op_sel behind them says which half a 16-bit result goes to.
+    """
     if not operand.is_register:
         raise UnsupportedForm("a destination that is no register")
     first = operand.register
@@ -91,13 +102,16 @@ def writer(instruction: Instruction, operand: Operand, kind: str) -> Writer:
         return scalar_writer(operand, kind)
     if kind.startswith("2x"):
         return _packed_writer(first, DTYPES[kind[2:]])
-    dtype = DTYPES[kind.rstrip("+")]
+    if "*" in kind:
+        return _several_writer(first, int(kind.partition("*")[0]))
+    dtype = DTYPES[kind.rstrip("^+")]
     if instruction.encoding == "_sdwa":
         return _sdwa_writer(instruction, first, dtype)
     if dtype.itemsize == 8:
         return _wide_writer(first, dtype)
     if dtype.itemsize == 2:
-        return _half_writer(first, dtype, instruction.bit("op_sel", 3), kind.endswith("+"))
+        high = instruction.bit("op_sel", sources) or int("^" in kind)
+        return _half_writer(first, dtype, high, kind.endswith("+"))
 
     def write(waves: Waves, value: Array, mask: Array | None) -> None:
         value = np.asarray(value, dtype)
@@ -216,6 +230,23 @@ def _packed_reader(instruction: Instruction, operand: Operand, dtype: np.dtype[A
     return read
 
 
+def _bfloat_reader(instruction: Instruction, operand: Operand, position: int) -> Reader:
+    low, high = instruction.bit("op_sel", position), instruction.bit("op_sel_hi", position, 1)
+    halves = _halves_reader(operand, DTYPES["u16"], low, high)
+    signs = np.array([instruction.bit(name, position) ^ operand.negate for name in ("neg_lo", "neg_hi")], U16) << U16(
+        15
+    )
+    flips = signs.reshape(2, 1, 1)
+    return lambda waves: bf16_to_f32(np.stack(np.broadcast_arrays(*halves(waves))) ^ flips)
+
+
+def _several_reader(operand: Operand, count: int) -> Reader:
+    if operand.count != count or operand.negate or operand.absolute:
+        raise UnsupportedForm(f"{operand.count} registers, or modified ones, for {count}")
+    words = [_word(operand, k) for k in range(count)]
+    return lambda waves: np.stack(np.broadcast_arrays(*[word(waves) for word in words]))
+
+
 def _halves_reader(
     operand: Operand, dtype: np.dtype[Any], low: int, high: int
 ) -> Callable[[Waves], tuple[Array, Array]]:
@@ -258,6 +289,14 @@ def _wide_writer(first: int, dtype: np.dtype[Any]) -> Writer:
     return write
 
 
+def _several_writer(first: int, count: int) -> Writer:
+    def write(waves: Waves, value: Array, mask: Array | None) -> None:
+        for k in range(count):
+            waves.write(first + k, value[k], mask)
+
+    return write
+
+
 def _half_writer(first: int, dtype: np.dtype[Any], high: int, keep: bool) -> Writer:
     shift = U32(16 * high)
     kept = U32(0x0000FFFF if high else 0xFFFF0000)
@@ -272,13 +311,14 @@ def _half_writer(first: int, dtype: np.dtype[Any], high: int, keep: bool) -> Wri
 def _sdwa_writer(instruction: Instruction, first: int, dtype: np.dtype[Any]) -> Writer:
     shift, width = _SELECTIONS[instruction.modifiers.get("dst_sel", "DWORD")]
     unused = instruction.modifiers.get("dst_unused", "UNUSED_PAD")
-    if unused == "UNUSED_SEXT" and width < 32:
-        raise UnsupportedForm("dst_unused:UNUSED_SEXT")
     field = U32((1 << width) - 1 << shift)
+    unused_above = 32 - width - shift
 
     def write(waves: Waves, value: Array, mask: Array | None) -> None:
         bits = np.asarray(value, dtype).view(f"u{dtype.itemsize}").astype(U32)
         word = (bits << U32(shift)) & field
+        if unused == "UNUSED_SEXT":
+            word = ((word << U32(unused_above)).view(np.int32) >> unused_above).view(U32)
         waves.write(first, word | (waves.v[first] & ~field) if unused == "UNUSED_PRESERVE" else word, mask)
 
     return write

@@ -1,7 +1,8 @@
 """Register numbers, as the hardware numbers them."""
 
 VECTOR_REGISTERS = 512
-SCALAR_REGISTERS = 128
+# The scalar registers by their numbers, and MODE and a clock behind them.
+SCALAR_REGISTERS = 130
 
 # Accumulation registers follow the vector registers in one file.
 AGPR = 256
@@ -12,6 +13,8 @@ VCC = 106
 TTMP = 108
 M0 = 124
 EXEC = 126
+MODE = 128
+TIME = 129
 SCC = 253
 
 # name -> (first register, how many)

@@ -6,22 +6,43 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mxsub.virtual import conversions, lanes, vector_float, vector_integer
+from mxsub.virtual import (
+    comparisons,
+    conversions,
+    division,
+    dot_products,
+    lanes,
+    narrow_conversions,
+    vector_bytes,
+    vector_float,
+    vector_integer,
+)
 from mxsub.virtual.assembly import Instruction, scalar
 from mxsub.virtual.faults import UnsupportedForm
 from mxsub.virtual.lane_patterns import dpp_pattern
+from mxsub.virtual.mode import overflow_clamped
 from mxsub.virtual.operands import DTYPES, Reader, Writer, reader, writer
 from mxsub.virtual.operations import Function, Table
-from mxsub.virtual.registers import EXEC, VCC
+from mxsub.virtual.registers import EXEC, MODE, VCC
 from mxsub.virtual.waves import LANES, Waves
 
 Array = npt.NDArray[Any]
 Step = Callable[[Waves], Any]
 
-OPERATIONS: Table = {**vector_integer.OPERATIONS, **vector_float.OPERATIONS, **conversions.OPERATIONS}
+OPERATIONS: Table = {
+    **vector_integer.OPERATIONS,
+    **vector_bytes.OPERATIONS,
+    **dot_products.OPERATIONS,
+    **vector_float.OPERATIONS,
+    **division.OPERATIONS,
+    **comparisons.OPERATIONS,
+    **conversions.OPERATIONS,
+    **narrow_conversions.OPERATIONS,
+}
 OPCODES = OPERATIONS.keys() | lanes.BINDERS.keys()
 
-_OUTPUT_FACTORS = {("mul", 2): 2.0, ("mul", 4): 4.0, ("div", 2): 0.5}
+# Sources that the assembly text does not name: the type of each and the scalar registers that it is in.
+_IMPLICIT = {"vcc": ("mask", scalar(VCC, 2)), "mode": ("u32", scalar(MODE))}
 
 
 def bind(instruction: Instruction) -> Step:
@@ -29,28 +50,31 @@ def bind(instruction: Instruction) -> Step:
     if instruction.opcode in lanes.BINDERS:
         return lanes.BINDERS[instruction.opcode](instruction)
     operation = OPERATIONS[instruction.opcode]
-    results, sources = operation.results, operation.sources
-    function = _modified(instruction, operation.function_for(instruction), results[0])
+    results = operation.results
+    function = _modified(instruction, operation.function_for(instruction), results)
     operands = list(instruction.operands)
     targets = [operands.pop(0) for _ in results]
-    if "old" in sources:
-        operands.append(targets[0])
-    if "vcc" in sources:  # v_div_fmas reads it without saying so
-        operands.append(scalar(VCC, 2))
-        sources = tuple("mask" if kind == "vcc" else kind for kind in sources)
-    if len(operands) != len(sources):
-        raise UnsupportedForm(f"{len(operands)} sources instead of {len(sources)}")
-    reads = [
-        reader(instruction, operand, results[0] if kind == "old" else kind, position)
-        for position, (operand, kind) in enumerate(zip(operands, sources, strict=True))
-    ]
-    writes = [writer(instruction, target, kind) for target, kind in zip(targets, results, strict=True)]
+    explicit = len(operands)
+    reads: list[Reader] = []
+    for kind in operation.sources:
+        position = explicit - len(operands)
+        if kind in _IMPLICIT:
+            kind, operand = _IMPLICIT[kind]
+        elif kind == "old":
+            kind, operand = results[0], targets[0]
+        else:
+            operand = operands.pop(0)
+        reads.append(reader(instruction, operand, kind, position))
+    if operands:
+        raise UnsupportedForm(f"{explicit} sources instead of {explicit - len(operands)}")
+    if results[0].rstrip("^+").endswith("f16"):
+        reads.append(reader(instruction, scalar(MODE), "u32"))
+        function = _overflow_clamped(function)
+    writes = [writer(instruction, target, kind, explicit) for target, kind in zip(targets, results, strict=True)]
     if instruction.opcode.startswith("v_cmpx"):
         writes.append(writer(instruction, scalar(EXEC, 2), "mask"))
     if "dpp" in instruction.encoding:
-        if len(writes) > 1:
-            raise UnsupportedForm("DPP with two results")
-        return _dpp(instruction, function, reads, writes[0])
+        return _dpp(instruction, function, reads, writes)
     if len(writes) > 1:
         return _several_results(function, reads, writes)
     return _one_result(function, reads, writes[0])
@@ -72,16 +96,19 @@ def _one_result(function: Function, reads: list[Reader], write: Writer) -> Step:
 
 def _several_results(function: Function, reads: list[Reader], writes: list[Writer]) -> Step:
     def run(waves: Waves) -> None:
-        values, mask = function(*[read(waves) for read in reads]), waves.active()
-        if not isinstance(values, tuple):  # v_cmpx: one result in two places
-            values = (values,) * len(writes)
-        for write, value in zip(writes, values, strict=True):
-            write(waves, value, mask)
+        _write_all(waves, writes, function(*[read(waves) for read in reads]), waves.active())
 
     return run
 
 
-def _dpp(instruction: Instruction, function: Function, reads: list[Reader], write: Writer) -> Step:
+def _write_all(waves: Waves, writes: list[Writer], values: Any, mask: Array | None) -> None:
+    if not isinstance(values, tuple):  # v_cmpx: one result in two places
+        values = (values,) * len(writes)
+    for write, value in zip(writes, values, strict=True):
+        write(waves, value, mask)
+
+
+def _dpp(instruction: Instruction, function: Function, reads: list[Reader], writes: list[Writer]) -> Step:
     """The first source comes from other lanes. A lane without a source reads 0 with bound_ctrl, else is not written."""
     source, valid, allowed = dpp_pattern(instruction.modifiers)
     zero = "bound_ctrl" in instruction.modifiers
@@ -101,34 +128,32 @@ def _dpp(instruction: Instruction, function: Function, reads: list[Reader], writ
         elif active is not None:
             assert mask is not None
             mask = mask & usable
-        write(waves, function(first, *[read(waves) for read in read_others]), mask)
+        _write_all(waves, writes, function(first, *[read(waves) for read in read_others]), mask)
 
     return run
 
 
-def _modified(instruction: Instruction, function: Function, result: str) -> Function:
-    """Adds the output modifiers mul, div and clamp."""
-    modifiers = instruction.modifiers
-    is_float = result.rstrip("+")[-3:] in ("f16", "f32", "f64")
-    for name in ("mul", "div"):
-        if name in modifiers:
-            if not is_float:
-                raise UnsupportedForm(f"{name} of an integer")
-            function = _scaled(function, _OUTPUT_FACTORS[name, modifiers[name]])
-    if not modifiers.get("clamp"):
+def _modified(instruction: Instruction, function: Function, results: tuple[str, ...]) -> Function:
+    """Adds the output modifiers.
+
+    The factors mul and div have no effect: the hardware ignores them while denormals are kept or MODE says IEEE, as
+    Triton's kernels set both.
+    """
+    if not instruction.modifiers.get("clamp"):
         return function
-    if is_float:
-        plain = function
-        return lambda *sources: np.clip(np.nan_to_num(plain(*sources), nan=0.0), 0, 1)
-    if result not in DTYPES or DTYPES[result].itemsize > 4:
+    kind = results[0].rstrip("^+").removeprefix("2x")
+    if len(results) > 1 or kind not in DTYPES or (DTYPES[kind].itemsize > 4 and DTYPES[kind].kind != "f"):
         raise UnsupportedForm("clamp")
-    return _saturated(function, DTYPES[result])
+    return _between_0_and_1(function) if DTYPES[kind].kind == "f" else _saturated(function, DTYPES[kind])
 
 
-def _scaled(function: Function, factor: float) -> Function:
+def _between_0_and_1(function: Function) -> Function:
+    """A NaN becomes 0, as does -0."""
+
     def run(*sources: Array) -> Array:
         value = function(*sources)
-        return np.asarray(value * value.dtype.type(factor))
+        clamped: Array = np.where(value > 0, np.minimum(value, 1), value.dtype.type(0))
+        return clamped
 
     return run
 
@@ -140,5 +165,23 @@ def _saturated(function: Function, dtype: np.dtype[Any]) -> Function:
     def run(*sources: Array) -> Array:
         clipped: Array = np.clip(function(*(source.astype(np.int64) for source in sources)), limits.min, limits.max)
         return clipped
+
+    return run
+
+
+def _overflow_clamped(function: Function) -> Function:
+    """A float16 result that overflows is the largest number, where MODE says so; infinities of the sources stay."""
+
+    def run(*sources: Array) -> Array:
+        *sources_, mode = sources
+        value: Array = function(*sources_)
+        if mode.size == 1 and not overflow_clamped(mode)[0, 0]:
+            return value
+        value = np.asarray(value).astype(np.float16)
+        infinite = np.isinf(value) & overflow_clamped(mode)
+        for source in sources_:
+            if source.dtype.kind == "f":
+                infinite = infinite & ~np.isinf(source)
+        return np.where(infinite, np.copysign(np.finfo(np.float16).max, value), value)
 
     return run

@@ -1,4 +1,4 @@
-"""Vector floating-point arithmetic and comparisons: one line per opcode. Denormals are kept, as Triton's code sets."""
+"""Vector floating-point arithmetic: one line per opcode. Denormals are kept and MODE says IEEE, as in Triton's code."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,143 +6,57 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mxsub.virtual.formats import bf16_to_f32
-from mxsub.virtual.operands import DTYPES
-from mxsub.virtual.operations import Table, operation
+from mxsub.virtual.assembly import Instruction
+from mxsub.virtual.faults import UnsupportedForm
+from mxsub.virtual.fused import fused_multiply_add
+from mxsub.virtual.operations import Function, Table, made_operation, operation
 
 Array = npt.NDArray[Any]
-F32, F64, U32, I32 = np.float32, np.float64, np.uint32, np.int32
+F16, F32, F64, I32 = np.float16, np.float32, np.float64, np.int32
 
 
-def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c, rounded once.
+def _is_signalling(x: Array) -> Array:
+    bits = x.view(f"u{x.itemsize}")
+    signalling: Array = np.isnan(x) & (bits >> bits.dtype.type(np.finfo(x.dtype).nmant - 1) & bits.dtype.type(1) == 0)
+    return signalling
 
-    For float32 and float16 the product is exact in float64, and the sum is rounded to odd there (its last bit is set
-    when it is inexact), after which rounding to the narrow type rounds right. For float64 the sum is in extended
-    precision and may, very rarely, be off by one in the last place.
-    """
-    if a.dtype == F64:
-        return (a.astype(np.longdouble) * b + c).astype(F64)
-    product = a.astype(F64) * b.astype(F64)
-    addend = c.astype(F64)
-    total: Array = product + addend
-    part = total - product
-    error = (product - (total - part)) + (addend - part)
-    inexact = (error != 0) & np.isfinite(total)
-    if inexact.any():
-        bits = total.view(np.uint64)
-        towards_zero = (error < 0) != (total < 0)
-        truncated = bits - (inexact & towards_zero)
-        total = np.where(inexact, truncated | np.uint64(1), bits).view(F64)
-    return total
+
+def _number_of(extreme: Array, a: Array, b: Array) -> Array:
+    """Of two numbers one of which may be a NaN: the other; a signalling NaN wins, as IEEE 754-2008 has it."""
+    nan_a, nan_b = np.isnan(a), np.isnan(b)
+    result = np.where(nan_a, b, np.where(nan_b, a, extreme))
+    return np.where(_is_signalling(a) | _is_signalling(b), a.dtype.type(np.nan), result)
 
 
 def maximum_number(a: Array, b: Array) -> Array:
-    """IEEE maxNum: a NaN gives the other operand; +0 is above -0."""
-    result = np.fmax(a, b)
-    if not result.all():
-        result = np.where((result == 0) & ~(np.signbit(a) & np.signbit(b)), result.dtype.type(0), result)
+    """IEEE maxNum: a quiet NaN gives the other operand; +0 is above -0."""
+    result: Array = np.maximum(a, b)
+    if not np.abs(result).min() > 0:  # there are zeros or NaNs
+        positive = (result == 0) & ~(np.signbit(a) & np.signbit(b))
+        result = _number_of(np.where(positive, result.dtype.type(0), result), a, b)
     return result
 
 
 def minimum_number(a: Array, b: Array) -> Array:
-    """IEEE minNum: a NaN gives the other operand; -0 is below +0."""
-    result = np.fmin(a, b)
-    if not result.all():
-        result = np.where((result == 0) & (np.signbit(a) | np.signbit(b)), -result.dtype.type(0), result)
+    """IEEE minNum: a quiet NaN gives the other operand; -0 is below +0."""
+    result: Array = np.minimum(a, b)
+    if not np.abs(result).min() > 0:
+        negative = (result == 0) & (np.signbit(a) | np.signbit(b))
+        result = _number_of(np.where(negative, -result.dtype.type(0), result), a, b)
     return result
 
 
 def _median(a: Array, b: Array, c: Array) -> Array:
-    """The middle one; with a NaN among them the smallest of the others."""
-    middle = np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
-    nan = np.isnan(middle)
-    return np.where(nan, minimum_number(minimum_number(a, b), c), middle) if nan.any() else middle
-
-
-def _in_class(x: Array, wanted: Array) -> Array:
-    """v_cmp_class: is the class of the number, one of ten, in a set of them?"""
-    limits = np.finfo(x.dtype)
-    size, nan, negative = np.abs(x), np.isnan(x), np.signbit(x)
-    quiet = x.view(f"u{x.itemsize}") >> (limits.nmant - 1) & 1
-    index = np.where(np.isinf(x), 2, np.where(size >= limits.smallest_normal, 3, np.where(size > 0, 4, 5)))
-    index = np.where(nan, quiet, np.where(negative, index, 11 - index))
-    chosen: Array = (wanted >> index.astype(U32) & 1) != 0
-    return chosen
-
-
-def _exponent_field(x: Array) -> Array:
-    mantissa_bits = np.finfo(x.dtype).nmant
-    bits = x.view(f"u{x.itemsize}").astype(np.int64)
-    field: Array = bits >> mantissa_bits & (1 << 8 * x.itemsize - 1 - mantissa_bits) - 1
-    return field
-
-
-def _is_denormal(x: Array) -> Array:
-    denormal: Array = (x != 0) & (np.abs(x) < np.finfo(x.dtype).smallest_normal)
-    return denormal
-
-
-def _division_scale(x: Array, denominator: Array, numerator: Array) -> tuple[Array, Array]:
-    """v_div_scale: scales the numerator or the denominator of a division away from over- and underflow, and says
-    whether v_div_fmas must scale the quotient. As AMD's pseudo-code has it."""
-    x, denominator, numerator = np.broadcast_arrays(x, denominator, numerator)
-    single = x.dtype == F32
-    far, tiny, step = (96, 23, 64) if single else (768, 53, 128)
-    up, down = np.ldexp(x, step), np.ldexp(x, -step)
-    reciprocal_denormal = _is_denormal(1.0 / denominator.astype(F64))
-    quotient_denormal = _is_denormal(numerator / denominator)
-    of_denominator, of_numerator = x == denominator, x == numerator
-    nan = np.full(x.shape, np.nan, x.dtype)
-    false, true = np.zeros(x.shape, np.bool_), np.ones(x.shape, np.bool_)
-    cases: list[tuple[Array, Array, Array]] = [  # condition, result, scale the quotient
-        ((numerator == 0) | (denominator == 0), nan, false),
-        (
-            _exponent_field(numerator) - _exponent_field(denominator) >= far,
-            np.where(of_denominator, up, x),
-            true,
-        ),
-        (_is_denormal(denominator), up, false),
-        (reciprocal_denormal & quotient_denormal, np.where(of_denominator, up, x), true),
-        (reciprocal_denormal, down, false),
-        (quotient_denormal, np.where(of_numerator, up, x), true),
-        (_exponent_field(numerator) <= tiny, up, false),
-    ]
-    conditions = [condition for condition, _, _ in cases]
-    result = np.select(conditions, [value for _, value, _ in cases], x)
-    return result.astype(x.dtype), np.select(conditions, [scale for _, _, scale in cases], false)
-
-
-def _division_fma(a: Array, b: Array, c: Array, scaled: Array) -> Array:
-    """v_div_fmas: undoes the scaling of v_div_scale. By how much follows from that, and the direction from the quotient
-    c, as AMD's manual of the third generation says; the newer pseudo-code's constant factor cannot serve both."""
-    step, bias = (64, 127) if a.dtype == F32 else (128, 1023)
-    result = fused_multiply_add(a, b, c)  # in float64, so that it is rounded to the narrow type after the scaling
-    return np.where(scaled, np.ldexp(result, np.where(_exponent_field(c) > bias, step, -step)), result)
-
-
-def _division_fixup(quotient: Array, denominator: Array, numerator: Array) -> Array:
-    """v_div_fixup: the special cases of a division. As AMD's pseudo-code has it; and a quotient that is NaN for no such
-    reason came from an overflow on the way."""
-    quotient, denominator, numerator = np.broadcast_arrays(quotient, denominator, numerator)
-    dtype = quotient.dtype
-    negative = np.signbit(denominator) ^ np.signbit(numerator)
-    sign = np.where(negative, -1, 1).astype(dtype)
-    lowest = {"float32": -150, "float64": -1075}.get(dtype.name)
-    conditions = [
-        np.isnan(numerator),
-        np.isnan(denominator),
-        ((denominator == 0) & (numerator == 0)) | (np.isinf(denominator) & np.isinf(numerator)),
-        (denominator == 0) | np.isinf(numerator),
-        np.isinf(denominator) | (numerator == 0),
-    ]
-    values = [numerator, denominator, np.full_like(quotient, np.nan), sign * dtype.type(np.inf), sign * dtype.type(0)]
-    if lowest is not None:
-        conditions.append(_exponent_field(numerator) - _exponent_field(denominator) < lowest)
-        values.append(sign * dtype.type(0))
-    conditions.append(np.isnan(quotient))
-    values.append(sign * dtype.type(np.inf))
-    return np.select(conditions, values, sign * np.abs(quotient))
+    """The middle one; with a NaN among them the smallest of the others. Of equal largest ones, a before b before c is
+    left out."""
+    middle: Array = np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
+    if not np.abs(middle).min() > 0:
+        largest = maximum_number(maximum_number(a, b), c)
+        others = [maximum_number(b, c), maximum_number(a, c)]
+        middle = np.select([largest == a, largest == b], others, maximum_number(a, b))
+        nan = np.isnan(a) | np.isnan(b) | np.isnan(c)
+        middle = np.where(nan, minimum_number(minimum_number(a, b), c), middle)
+    return middle
 
 
 def _minus_floor(a: Array) -> Array:
@@ -169,44 +83,79 @@ def _exact_minimum3(a: Array, b: Array, c: Array) -> Array:
     return result
 
 
-def _dot_product(a: Array, b: Array, c: Array) -> Array:
-    """The products of both halves added to c, one after the other."""
-    total: Array = c + a[0] * b[0]
-    total += a[1] * b[1]
-    return total
+def _flushed(x: Array) -> Array:
+    """Denormals as zeros of their sign."""
+    small = np.abs(x) < np.finfo(x.dtype).smallest_normal
+    return np.where(small, np.copysign(x.dtype.type(0), x), x)
 
 
-def _never(a: Array, b: Array) -> Array:
-    return np.zeros(np.broadcast_shapes(a.shape, b.shape), np.bool_)
+def _flushing(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """Of float32, the approximated functions take denormals as zeros and give none, whatever MODE says."""
+
+    def compute(x: Array) -> Array:
+        if x.dtype != F32:
+            return function(x)
+        return _flushed(function(_flushed(x)))
+
+    return compute
 
 
-_ORDERED: dict[str, Callable[..., Any]] = {
-    "lt": np.less,
-    "eq": np.equal,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-_FLOAT_COMPARISONS: dict[str, Callable[..., Any]] = {
-    **_ORDERED,
-    "lg": lambda a, b: (a < b) | (a > b),
-    "o": lambda a, b: (a == a) & (b == b),
-    "u": lambda a, b: (a != a) | (b != b),
-    "neq": np.not_equal,
-    "nlt": lambda a, b: ~(a < b),
-    "nle": lambda a, b: ~(a <= b),
-    "ngt": lambda a, b: ~(a > b),
-    "nge": lambda a, b: ~(a >= b),
-    "nlg": lambda a, b: ~((a < b) | (a > b)),
-    "f": _never,
-    "tru": lambda a, b: ~_never(a, b),
-}
-_INTEGER_COMPARISONS: dict[str, Callable[..., Any]] = {
-    **_ORDERED,
-    "ne": np.not_equal,
-    "f": _never,
-    "t": lambda a, b: ~_never(a, b),
-}
+def _of_turns(function: Callable[[Array], Array], step: float) -> Callable[[Array], Array]:
+    """v_sin, v_cos: of an angle in turns, reduced exactly to a quarter of one. step: the turn by which the function's
+    zeros are away from those of the sine."""
+
+    def compute(x: Array) -> Array:
+        turns = x.astype(F64)
+        halves = np.rint(2 * turns)
+        rest = turns - halves / 2
+        odd = halves - 2 * np.floor(halves / 2) == 1
+        value = function(2 * np.pi * rest)
+        value = np.where(odd, -value, value)
+        return np.where(np.abs(rest) == step, np.float64(0), value)
+
+    return compute
+
+
+def _mixed(part: str) -> Callable[[Instruction], Function]:
+    """v_fma_mix: op_sel_hi says which sources are float16, and op_sel which half of the register those are in."""
+
+    def make(instruction: Instruction) -> Function:
+        halves = [instruction.bit("op_sel_hi", k) for k in range(3)]
+        if any(half and operand.is_constant for half, operand in zip(halves, instruction.operands[1:], strict=True)):
+            raise UnsupportedForm("a constant as float16")
+        upper = [np.uint32(16 * instruction.bit("op_sel", k)) for k in range(3)]
+        signs = [np.uint32(operand.negate << 31) for operand in instruction.operands[1:]]
+        kept = [np.uint32(0x7FFFFFFF if operand.absolute else 0xFFFFFFFF) for operand in instruction.operands[1:]]
+
+        def number(word: Array, k: int) -> Array:
+            if halves[k]:
+                half = (word >> upper[k]).astype(np.uint16).view(F16)
+                word = half.astype(F32).view(np.uint32)
+            return (word & kept[k] ^ signs[k]).view(F32)
+
+        def compute(*words: Array) -> Array:
+            total = fused_multiply_add(*[number(word, k) for k, word in enumerate(words)])
+            return total if part == "" else total.astype(F32).astype(F16)
+
+        return compute
+
+    return make
+
+
+def _cube(select: Callable[[Array, Array, Array, Array, Array], Array]) -> Function:
+    """v_cube*: which axis of (x, y, z) is the longest; z goes before y before x."""
+
+    def compute(x: Array, y: Array, z: Array) -> Array:
+        along_z = (np.abs(z) >= np.abs(x)) & (np.abs(z) >= np.abs(y))
+        along_y = ~along_z & (np.abs(y) >= np.abs(x))
+        return select(x, y, z, along_z, along_y)
+
+    return compute
+
+
+def _legacy_product(a: Array, b: Array) -> Array:
+    """0 times anything is 0."""
+    return np.where((a == 0) | (b == 0), F32(0), a * b)
 
 
 def _table() -> Table:
@@ -218,19 +167,14 @@ def _table() -> Table:
     for t in ("f32", "f64", "f16"):
         one, two, three = f"{t}={t}", f"{t}={t} {t}", f"{t}={t} {t} {t}"
         add(f"v_add_{t}", two, np.add)
-        add(f"v_sub_{t}", two, np.subtract)
-        add(f"v_subrev_{t}", two, lambda a, b: b - a)
         add(f"v_mul_{t}", two, np.multiply)
         add(f"v_max_{t}", two, maximum_number)
         add(f"v_min_{t}", two, minimum_number)
-        add(f"v_max3_{t}", three, lambda a, b, c: maximum_number(maximum_number(a, b), c))
-        add(f"v_min3_{t}", three, lambda a, b, c: minimum_number(minimum_number(a, b), c))
-        add(f"v_med3_{t}", three, _median)
-        add(f"v_fma_{t}", three, fused_multiply_add)
-        add(f"v_fmac_{t}", f"{t}={t} {t} old", fused_multiply_add)
-        add(f"v_rcp_{t}", one, np.reciprocal)
-        add(f"v_rsq_{t}", one, lambda a: 1 / np.sqrt(a))
-        add(f"v_sqrt_{t}", one, np.sqrt)
+        # Those of float16 with op_sel keep the other half of their register.
+        add(f"v_fma_{t}", f"f16+={t} {t} {t}" if t == "f16" else three, fused_multiply_add)
+        add(f"v_rcp_{t}", one, _flushing(np.reciprocal))
+        add(f"v_rsq_{t}", one, _flushing(lambda a: 1 / np.sqrt(a)))
+        add(f"v_sqrt_{t}", one, _flushing(np.sqrt))
         add(f"v_rndne_{t}", one, np.rint)
         add(f"v_trunc_{t}", one, np.trunc)
         add(f"v_floor_{t}", one, np.floor)
@@ -238,28 +182,34 @@ def _table() -> Table:
         add(f"v_fract_{t}", one, _minus_floor)
         add(f"v_frexp_mant_{t}", one, lambda a: np.where(np.isfinite(a), np.frexp(a)[0], a))
         add(f"v_ldexp_{t}", f"{t}={t} {'i16' if t == 'f16' else 'i32'}", lambda a, e: np.ldexp(a, e.astype(I32)))
-        add(f"v_cmp_class_{t}", f"mask={t} u32", _in_class)
-        add(f"v_cmpx_class_{t}", f"mask={t} u32", _in_class)
-        add(f"v_div_fixup_{t}", three, _division_fixup)
     for t in ("f32", "f16"):
-        add(f"v_exp_{t}", f"{t}={t}", np.exp2)
-        add(f"v_log_{t}", f"{t}={t}", np.log2)
-        add(f"v_sin_{t}", f"{t}={t}", lambda a: np.sin(a.astype(F64) * (2 * np.pi)))
-        add(f"v_cos_{t}", f"{t}={t}", lambda a: np.cos(a.astype(F64) * (2 * np.pi)))
+        one, two, three = f"{t}={t}", f"{t}={t} {t}", f"{t}{'+' if t == 'f16' else ''}={t} {t} {t}"
+        add(f"v_sub_{t}", two, np.subtract)
+        add(f"v_subrev_{t}", two, lambda a, b: b - a)
+        add(f"v_max3_{t}", three, lambda a, b, c: maximum_number(maximum_number(a, b), c))
+        add(f"v_min3_{t}", three, lambda a, b, c: minimum_number(minimum_number(a, b), c))
+        add(f"v_med3_{t}", three, _median)
+        add(f"v_exp_{t}", one, _flushing(np.exp2))
+        add(f"v_log_{t}", one, _flushing(np.log2))
+        add(f"v_sin_{t}", one, _of_turns(np.sin, 0.0))
+        add(f"v_cos_{t}", one, _of_turns(np.cos, 0.25))
         add(f"v_pk_add_{t}", f"2x{t}=2x{t} 2x{t}", np.add)
         add(f"v_pk_mul_{t}", f"2x{t}=2x{t} 2x{t}", np.multiply)
         add(f"v_pk_fma_{t}", f"2x{t}=2x{t} 2x{t} 2x{t}", fused_multiply_add)
     for t in ("f32", "f64"):
-        add(f"v_div_scale_{t}", f"{t} mask={t} {t} {t}", _division_scale)
-        add(f"v_div_fmas_{t}", f"{t}={t} {t} {t} vcc", _division_fma)
+        add(f"v_fmac_{t}", f"{t}={t} {t} old", fused_multiply_add)
         add(f"v_frexp_exp_i32_{t}", f"i32={t}", lambda a: np.where(np.isfinite(a), np.frexp(a)[1], 0))
     add("v_frexp_exp_i16_f16", "i16=f16", lambda a: np.where(np.isfinite(a), np.frexp(a)[1], 0))
-    add("v_dot2c_f32_bf16", "f32=2xu16 2xu16 old", lambda a, b, c: _dot_product(bf16_to_f32(a), bf16_to_f32(b), c))
-    add("v_dot2c_f32_f16", "f32=2xf16 2xf16 old", lambda a, b, c: _dot_product(a.astype(F32), b.astype(F32), c))
-    add("v_dot2_f32_bf16", "f32=2xu16 2xu16 f32", lambda a, b, c: _dot_product(bf16_to_f32(a), bf16_to_f32(b), c))
-    add("v_rcp_iflag_f32", "f32=f32", np.reciprocal)
+    add("v_rcp_iflag_f32", "f32=f32", _flushing(np.reciprocal))
+    add("v_mul_legacy_f32", "f32=f32 f32", _legacy_product)
     add("v_fmamk_f32", "f32=f32 f32 f32", fused_multiply_add)
     add("v_fmaak_f32", "f32=f32 f32 f32", fused_multiply_add)
+    for name in ("v_madmk_f16", "v_madak_f16", "v_mad_legacy_f16"):
+        add(name, "f16=f16 f16 f16", lambda a, b, c: a * b + c)
+    add("v_mad_f16", "f16+=f16 f16 f16", lambda a, b, c: a * b + c)
+    add("v_mac_f16", "f16=f16 f16 old", lambda a, b, c: a * b + c)
+    add("v_fma_legacy_f16", "f16=f16 f16 f16", fused_multiply_add)
+    add("v_pk_fmac_f16", "2xf16=2xf16 2xf16 old", fused_multiply_add)
     add("v_maximum3_f32", "f32=f32 f32 f32", _exact_maximum3)
     add("v_minimum3_f32", "f32=f32 f32 f32", _exact_minimum3)
     add("v_pk_maximum3_f16", "2xf16=2xf16 2xf16 2xf16", _exact_maximum3)
@@ -267,12 +217,31 @@ def _table() -> Table:
     add("v_pk_max_f16", "2xf16=2xf16 2xf16", maximum_number)
     add("v_pk_min_f16", "2xf16=2xf16 2xf16", minimum_number)
     add("v_pk_mov_b32", "2xf32=2xf32 2xf32", lambda a, b: np.stack(np.broadcast_arrays(a[0], b[0])))
-    for t, dtype in DTYPES.items():
-        comparisons = _FLOAT_COMPARISONS if dtype.kind == "f" else _INTEGER_COMPARISONS
-        for name, function in comparisons.items():
-            add(f"v_cmp_{name}_{t}", f"mask={t} {t}", function)
-            add(f"v_cmpx_{name}_{t}", f"mask={t} {t}", function)
+    table["v_fma_mix_f32"] = made_operation("f32=u32 u32 u32", _mixed(""))
+    table["v_fma_mixlo_f16"] = made_operation("f16+=u32 u32 u32", _mixed("lo"))
+    table["v_fma_mixhi_f16"] = made_operation("f16^+=u32 u32 u32", _mixed("hi"))
+    add("v_cubeid_f32", "f32=f32 f32 f32", _cube(_cube_face))
+    add("v_cubesc_f32", "f32=f32 f32 f32", _cube(_cube_s))
+    add("v_cubetc_f32", "f32=f32 f32 f32", _cube(_cube_t))
+    add("v_cubema_f32", "f32=f32 f32 f32", _cube(_cube_axis))
     return table
+
+
+def _cube_face(x: Array, y: Array, z: Array, along_z: Array, along_y: Array) -> Array:
+    face = np.where(along_z, np.where(z < 0, 5, 4), np.where(along_y, np.where(y < 0, 3, 2), np.where(x < 0, 1, 0)))
+    return face.astype(F32)
+
+
+def _cube_s(x: Array, y: Array, z: Array, along_z: Array, along_y: Array) -> Array:
+    return np.where(along_z, np.where(z < 0, -x, x), np.where(along_y, x, np.where(x < 0, z, -z)))
+
+
+def _cube_t(x: Array, y: Array, z: Array, along_z: Array, along_y: Array) -> Array:
+    return np.where(~along_z & along_y, np.where(y < 0, -z, z), -y)
+
+
+def _cube_axis(x: Array, y: Array, z: Array, along_z: Array, along_y: Array) -> Array:
+    return np.where(along_z, z, np.where(along_y, y, x)) * F32(2)
 
 
 OPERATIONS = _table()

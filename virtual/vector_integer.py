@@ -68,45 +68,10 @@ def _first_bit_low(a: Array) -> Array:
     return np.where(a == 0, -1, np.bitwise_count((a & (~a + U32(1))) - U32(1)).astype(I64))
 
 
-def _permute_bytes(a: Array, b: Array, selector: Array) -> Array:
-    """Four bytes picked out of the eight of a:b; selectors 8 to 11 are signs, 12 is 0, above is 255."""
-    if selector.size == 1:
-        return _permute_bytes_alike(a, b, int(selector.reshape(-1)[0]))
-    both: Array = a.astype(U64) << U64(32) | b
-    result: Array = np.zeros((1, 1), U64)
-    for k in range(4):
-        pick = (selector >> U32(8 * k) & U32(255)).astype(U64)
-        byte = both >> (8 * np.minimum(pick, 7)) & 255
-        sign = np.where(both >> (16 * (np.clip(pick, 8, 11) - 8) + 15) & 1, 255, 0)
-        byte = np.where(pick < 8, byte, np.where(pick < 12, sign, np.where(pick == 12, 0, 255)).astype(U64))
-        result = result | byte << (8 * k)
-    return result
-
-
-def _permute_bytes_alike(a: Array, b: Array, selector: int) -> Array:
-    """The same with one selector for all, as nearly always: a shift and a mask for the bytes that move alike."""
-    moves: dict[tuple[int, int], int] = {}
-    result: Array = np.zeros((1, 1), U32)
-    for k in range(4):
-        pick = selector >> 8 * k & 255
-        if pick < 8:
-            move = pick // 4, 8 * (k - pick % 4)
-            moves[move] = moves.get(move, 0) | 255 << 8 * k
-        elif pick < 12:
-            sign = (a if pick >= 10 else b) >> U32(15 + 16 * (pick & 1)) & U32(1)
-            result = result | sign * U32(255 << 8 * k)
-        elif pick > 12:
-            result = result | U32(255 << 8 * k)
-    first = not result.any()
-    for (is_a, left), mask in moves.items():
-        word = a if is_a else b
-        if left:
-            word = word << U32(left) if left > 0 else word >> U32(-left)
-        # A shift by three bytes leaves one byte anyway.
-        part = word if abs(left) == 24 else word & U32(mask)
-        result = part if first else result | part
-        first = False
-    return result
+def next_random(a: Array) -> Array:
+    """v_prng: the next state of a linear feedback shift register."""
+    following: Array = (a << U32(1)) ^ (a >> U32(31)) * U32(197)
+    return following
 
 
 def _truth_table(instruction: Instruction) -> Function:
@@ -170,14 +135,17 @@ def _table() -> Table:
     add("v_bcnt_u32_b32", "u32=u32 u32", lambda a, b: np.bitwise_count(a) + b)
     add("v_cndmask_b32", "u32=u32 u32 mask", lambda a, b, m: np.where(m, b, a))
     for t in ("u32", "i32", "u16", "i16"):
-        add(f"v_add_{t}", f"{t}={t} {t}", np.add)
-        add(f"v_sub_{t}", f"{t}={t} {t}", np.subtract)
-        add(f"v_subrev_{t}", f"{t}={t} {t}", lambda a, b: b - a)
+        # The newer ones of 16 bits, which have op_sel, keep the other half of their register.
+        kept = f"{t}+" if "16" in t else t
+        add(f"v_add_{t}", f"{'i16+' if t == 'i16' else t}={t} {t}", np.add)
+        add(f"v_sub_{t}", f"{'i16+' if t == 'i16' else t}={t} {t}", np.subtract)
         add(f"v_max_{t}", f"{t}={t} {t}", np.maximum)
         add(f"v_min_{t}", f"{t}={t} {t}", np.minimum)
-        add(f"v_max3_{t}", f"{t}={t} {t} {t}", lambda a, b, c: np.maximum(np.maximum(a, b), c))
-        add(f"v_min3_{t}", f"{t}={t} {t} {t}", lambda a, b, c: np.minimum(np.minimum(a, b), c))
-        add(f"v_med3_{t}", f"{t}={t} {t} {t}", _median)
+        add(f"v_max3_{t}", f"{kept}={t} {t} {t}", lambda a, b, c: np.maximum(np.maximum(a, b), c))
+        add(f"v_min3_{t}", f"{kept}={t} {t} {t}", lambda a, b, c: np.minimum(np.minimum(a, b), c))
+        add(f"v_med3_{t}", f"{kept}={t} {t} {t}", _median)
+    for t in ("u32", "u16"):
+        add(f"v_subrev_{t}", f"{t}={t} {t}", lambda a, b: b - a)
     add("v_add_co_u32", "u32 mask=u32 u32", lambda a, b: _with_carry(a.astype(U64) + b))
     add("v_addc_co_u32", "u32 mask=u32 u32 mask", lambda a, b, c: _with_carry(a.astype(U64) + b + c))
     add("v_sub_co_u32", "u32 mask=u32 u32", lambda a, b: _with_carry(a.astype(U64) - b))
@@ -199,10 +167,9 @@ def _table() -> Table:
     add("v_mad_u64_u32", "u64 mask=u32 u32 u64", lambda a, b, c: ((r := a.astype(U64) * b + c), r < c))
     add("v_mad_i64_i32", "i64 mask=i32 i32 i64", _mad_signed)
     for t in ("u16", "i16"):
-        add(f"v_mad_{t}", f"{t}={t} {t} {t}", lambda a, b, c: a * b + c)
+        add(f"v_mad_{t}", f"{t}+={t} {t} {t}", lambda a, b, c: a * b + c)
         add(f"v_mad_legacy_{t}", f"{t}={t} {t} {t}", lambda a, b, c: a * b + c)
         add(f"v_mad_{t[0]}32_{t}", f"{t[0]}32={t} {t} {t[0]}32", lambda a, b, c: a.astype(c.dtype) * b + c)
-    add("v_sad_u32", "u32=u32 u32 u32", lambda a, b, c: np.maximum(a, b) - np.minimum(a, b) + c)
 
     for name, function in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)):
         add(f"v_{name}_b32", "u32=u32 u32", function)
@@ -222,10 +189,11 @@ def _table() -> Table:
         add(f"v_lshrrev_b{bits}", f"u{bits}={amount} u{bits}", lambda s, a, m=bits - 1: a >> (s & m).astype(a.dtype))
         add(f"v_ashrrev_i{bits}", f"i{bits}={amount} i{bits}", lambda s, a, m=bits - 1: a >> (s & m).astype(a.dtype))
     add("v_alignbit_b32", "u32=u32 u32 u32", lambda a, b, s: (a.astype(U64) << U64(32) | b) >> (s & 31))
-    add("v_alignbyte_b32", "u32=u32 u32 u32", lambda a, b, s: (a.astype(U64) << U64(32) | b) >> (8 * (s & 3)))
-    add("v_perm_b32", "u32=u32 u32 u32", _permute_bytes)
     add("v_mbcnt_lo_u32_b32", "u32=u32 u32", lambda m, a: np.bitwise_count(m & _BELOW_LOW) + a)
     add("v_mbcnt_hi_u32_b32", "u32=u32 u32", lambda m, a: np.bitwise_count(m & _BELOW_HIGH) + a)
+    add("v_prng_b32", "u32=u32", next_random)
+    add("v_cvt_pk_u16_u32", "u32=u32 u32", lambda a, b: np.minimum(a, 0xFFFF) | np.minimum(b, 0xFFFF) << U32(16))
+    add("v_cvt_pk_i16_i32", "2xi16=i32 i32", lambda a, b: np.clip(np.stack(np.broadcast_arrays(a, b)), -0x8000, 0x7FFF))
     table["v_bitop3_b32"] = made_operation("u32=u32 u32 u32", _truth_table)
     table["v_bitop3_b16"] = made_operation("u16+=u16 u16 u16", _truth_table)
 

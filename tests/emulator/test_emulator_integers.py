@@ -124,7 +124,6 @@ THREE = [
     ("v_min3_i32", lambda a, b, c: min(signed(a), signed(b), signed(c))),
     ("v_med3_i32", lambda a, b, c: sorted((signed(a), signed(b), signed(c)))[1]),
     ("v_sad_u32", lambda a, b, c: abs(a - b) + c),
-    ("v_mad_u16", lambda a, b, c: (a * b + c) & 0xFFFF),
     ("v_perm_b32", permuted),
 ]
 

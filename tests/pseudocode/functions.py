@@ -1,7 +1,7 @@
 """The functions that the pseudo-code uses without defining them.
 
-Conversions are named after their types (`f32_to_fp4_scale`); the others are in a table. What no document settles is said
-at the function.
+Conversions are named after their types (`f32_to_fp4_scale`); others are in a table. What no document settles is said at
+the function.
 """
 
 import math
