@@ -103,6 +103,8 @@ def encode(number: Real, shape: Format, mode: str = NEAREST_EVEN, saturate: bool
     sign = int(number.negative) << shape.width - 1
     if number.kind == "nan":
         return sign | (shape.largest if shape.nan is None else shape.nan)
+    if number.is_zero:
+        return sign
     infinite = shape.largest if saturate or not shape.infinities else shape.largest + 1
     if number.kind == "infinite":
         return sign | infinite
