@@ -31,7 +31,8 @@ POISON: Array = np.full((1, 1), 0x7FF7A5A5, np.uint32)
 def pack_lanes(mask: Array) -> tuple[Array, Array]:
     """A lane mask, bool (waves, 64), to the pair of scalar registers that holds it."""
     packed = np.packbits(np.broadcast_to(mask, (mask.shape[0], LANES)), axis=1, bitorder="little")
-    words = packed.view(np.uint32)
+    # Numpy lays out the mask of what went through lane patterns the other way round.
+    words = np.ascontiguousarray(packed).view(np.uint32)
     return words[:, :1], words[:, 1:]
 
 

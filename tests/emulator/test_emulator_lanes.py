@@ -37,6 +37,14 @@ def test_dpp_masks_and_arithmetic(bench):
     np.testing.assert_array_equal(got, np.where(written, X[np.maximum(ROW - 1, 0)] + LANE.astype(np.uint32), 5))
 
 
+def test_a_comparison_of_what_came_by_dpp_in_several_waves(bench):
+    text = """v_mov_b32_dpp v4, v2 row_shl:1 row_mask:0xf bank_mask:0xf bound_ctrl:1
+v_cmp_eq_u32_e32 vcc, 0, v4
+v_cndmask_b32_e64 v3, 0, 1, vcc"""
+    got = bench.run(text, np.arange(192, dtype=np.uint32) + 1, waves=3)
+    assert got.tolist() == [int(lane % 16 == 15) for lane in range(192)]
+
+
 def test_dpp_does_not_read_lanes_that_are_off(bench):
     text = """v_mov_b32_e32 v3, 5
 s_mov_b64 exec, 0xff
