@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from mxsub import __version__
-from mxsub.commands import exchange, identity, log, ranked, report, submit, sweep, workshop
+from mxsub.commands import exchange, identity, inspect, log, ranked, report, submit, sweep, workshop
 from mxsub.submit.errors import MxsubError
 
 
@@ -43,6 +43,6 @@ def main() -> None:
     """
 
 
-for module in (workshop, identity, submit, log, ranked, sweep, report, exchange):
+for module in (workshop, inspect, identity, submit, log, ranked, sweep, report, exchange):
     for command in module.COMMANDS:
         main.add_command(command)

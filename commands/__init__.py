@@ -1,6 +1,7 @@
 """mxsub's commands: each parses its arguments, calls submit, and prints.
 
 workshop   what is done here: init, build, lint, explain, test, diff, doctor
+inspect    what a submission asks of the GPU
 identity   who you are to KernelBot: register, whoami, join
 submit     hand a version in and follow it
 log        look back: log, show

@@ -75,6 +75,19 @@ def find_device(gpu: Gpu) -> Device:
     )
 
 
+def twin_of(gpu: Gpu) -> Device:
+    """The virtual twin of a GPU, whatever this machine has.
+
+    Raises EnvironmentProblem where there is none, or where what it takes is not installed.
+    """
+    if not gpu.has_twin:
+        raise EnvironmentProblem(
+            f"mxsub cannot emulate the {gpu.name}, and this is counted on an emulated GPU", "Name the MI355X."
+        )
+    _require("torch", "triton", "numpy")
+    return Device(gpu.name, "virtual", f"on the virtual {gpu.name}, which emulates it")
+
+
 def _require(*packages: str) -> None:
     for package in packages:
         if installed(package) is None:

@@ -1,7 +1,7 @@
 """The lines of an exported history, as pydantic models: what each kind has, and what may stand in it.
 
-A file is a header and then one line a version, tag, lint, run, submission (with its results and events) and sweep (with
-its trials), in that order, so that what a line refers to stands before it.
+A file is a header and then one line a version, tag, lint, run, inspection, submission (with its results and events) and
+sweep (with its trials), in that order, so that what a line refers to stands before it.
 """
 
 import math
@@ -16,7 +16,7 @@ from mxsub.submit.history.submissions import ResultRecord
 from mxsub.submit.version import sha256_of
 
 FORMAT = "mxsub history"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 2: inspections
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -114,6 +114,17 @@ class RunLine(Line):
     detail: Json
 
 
+class InspectionLine(Line):
+    kind: Literal["inspection"]
+    sha256: Hash
+    shape: str
+    gpu: str
+    made: Time
+    mxsub: str
+    triton: str
+    content: Json
+
+
 class Result(Line):
     mode: str
     started: Time
@@ -188,6 +199,7 @@ class SweepLine(Line):
 
 
 AnyLine = Annotated[
-    HeaderLine | VersionLine | TagLine | LintLine | RunLine | SubmissionLine | SweepLine, Field(discriminator="kind")
+    HeaderLine | VersionLine | TagLine | LintLine | RunLine | InspectionLine | SubmissionLine | SweepLine,
+    Field(discriminator="kind"),
 ]
 LINES: TypeAdapter[AnyLine] = TypeAdapter(AnyLine)

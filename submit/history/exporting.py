@@ -18,6 +18,7 @@ TABLES = {
     "tag": ("tags", "name"),
     "lint": ("lints", "sha256, leaderboard, gpu"),
     "run": ("runs", "id"),
+    "inspection": ("inspections", "sha256, shape, gpu"),
     "submission": ("submissions", "id"),
     "sweep": ("sweeps", "begun, uid"),
 }
@@ -27,7 +28,8 @@ PARTS = {
     "sweep": {"trials": ("sweep", "position")},
 }
 JSON_COLUMNS = {
-    "config", "provenance", "findings", "detail", "result", "facts", "wanted", "baseline", "left_out", "candidates",
+    "config", "provenance", "findings", "detail", "content", "result", "facts", "wanted", "baseline", "left_out",
+    "candidates",
 }  # fmt: skip
 FLAGS = {"accepted", "whole", "virtual", "passed"}
 

@@ -6,6 +6,7 @@ from typing import Self
 
 from mxsub.submit.errors import NoProject
 from mxsub.submit.history.file import HistoryFile
+from mxsub.submit.history.inspections import Inspections
 from mxsub.submit.history.lints import Lints
 from mxsub.submit.history.runs import Runs
 from mxsub.submit.history.submissions import Submissions
@@ -28,6 +29,7 @@ class History:
         self.versions = Versions(file)
         self.lints = Lints(file)
         self.runs = Runs(file)
+        self.inspections = Inspections(file)
         self.submissions = Submissions(file)
         self.sweeps = Sweeps(file)
 

@@ -19,6 +19,7 @@ from mxsub.submit.history.exchange_lines import (
     LINES,
     AnyLine,
     HeaderLine,
+    InspectionLine,
     LintLine,
     RunLine,
     SubmissionLine,
@@ -117,6 +118,8 @@ class _Import:
             case RunLine():
                 self._check_version(line.sha256)
                 new = self._insert("runs", _columns(line))
+            case InspectionLine():
+                new = self._inspection(line)
             case SubmissionLine():
                 new = self._submission(line)
             case SweepLine():
@@ -154,6 +157,14 @@ class _Import:
             (line.sha256, line.leaderboard, line.gpu, line.checked),
         )
         return self._insert("lints", _columns(line))
+
+    def _inspection(self, line: InspectionLine) -> bool:
+        self._check_version(line.sha256)
+        self.connection.execute(
+            "DELETE FROM inspections WHERE sha256 = ? AND shape = ? AND gpu = ? AND made < ?",
+            (line.sha256, line.shape, line.gpu, line.made),
+        )
+        return self._insert("inspections", _columns(line))
 
     def _submission(self, line: SubmissionLine) -> bool:
         if line.sha256 is not None:

@@ -180,4 +180,20 @@ _SWEEPS = (
     "CREATE INDEX trials_by_version ON trials (sha256)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_VERSIONS, _RUNS_AND_SUBMISSIONS, _SWEEPS)
+_INSPECTIONS = (
+    # What one call of a version does on the virtual GPU, by shape: the latest only. content: a Call, as JSON.
+    """
+    CREATE TABLE inspections (
+        sha256 TEXT NOT NULL REFERENCES versions (sha256),
+        shape TEXT NOT NULL,
+        gpu TEXT NOT NULL,
+        made TEXT NOT NULL,
+        mxsub TEXT NOT NULL,
+        triton TEXT NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (sha256, shape, gpu)
+    )
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_VERSIONS, _RUNS_AND_SUBMISSIONS, _SWEEPS, _INSPECTIONS)

@@ -12,12 +12,13 @@ from mxsub.submit.listing.result_comparison import LocalRun, ResultComparison, S
 from mxsub.submit.plain_text import one_line
 from mxsub.submit.scores import ShapeTime, within_noise
 from mxsub.submit.terminal.console import console, say
+from mxsub.submit.terminal.inspection import show_side_by_side
 from mxsub.submit.terminal.log import number_text, verdict_text
 from mxsub.submit.terminal.shapes import NOISE_NOTE, against
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """The configs as a table per shape, the results, then the code with unchanged runs folded."""
+    """The configs as a table per shape, the results, what was inspected, the code with unchanged runs folded."""
     out, difference = console(), comparison.difference
     say(out, difference.sentence, style="bold")
     for origin in difference.origins:
@@ -27,6 +28,9 @@ def show_comparison(comparison: Comparison) -> None:
     _show_configs(out, difference)
     if comparison.results is not None:
         _show_results(out, comparison.results)
+    if comparison.inspected is not None:
+        say(out, "what a call asks of the GPU, as `mxsub inspect` last found it:")
+        show_side_by_side(out, comparison.inspected, "old", "new")
     _show_lines(out, difference)
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from mxsub.cli import main
 from mxsub.submit.history import History
+from mxsub.submit.history.codec import now
 from mxsub.submit.history.exporting import PARTS, TABLES
 from tests.history_of_size import SERVICE, fill
 
@@ -75,9 +76,12 @@ def test_out_and_in_is_the_same(full: Path, tmp_path: Path) -> None:
                 "'{\"a\":[1,2]}', '{}', '[]', NULL)"
             )
             connection.execute("INSERT INTO trials VALUES ('s1', 0, ?, '{\"4x2880x512\":{}}', 'u1')", (sha256,))
+        history.inspections.record(
+            sha256, shape="4x2880x512", gpu="g", made=now(), mxsub="1", triton="3.6.0", content={"launches": [1]}
+        )
     told = run(full, "export", file, "--json")
     assert {kind: json.loads(told.stdout)[f"{kind}"] for kind in TABLES} == {
-        "version": 20, "tag": 20, "lint": 20, "run": 40, "submission": 9, "sweep": 1,
+        "version": 20, "tag": 20, "lint": 20, "run": 40, "inspection": 1, "submission": 9, "sweep": 1,
     }  # fmt: skip
     first = run(empty, "import", file)
     assert "20 of 20 versions" in first.stdout

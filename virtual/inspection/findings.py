@@ -80,7 +80,8 @@ def _waves(launch: Launch) -> Found:
     if there >= _FEW_WAVES:
         return
     why = "the grid has no more" if given <= possible else f"{launch.occupancy.limited_by} allow no more"
-    yield "few waves", f"{there:g} waves a SIMD at a time ({why}): little hides the latency of memory"
+    waves = "1 wave" if there == 1 else f"{there:g} waves"
+    yield "few waves", f"{waves} a SIMD at a time ({why}): little hides the latency of memory"
 
 
 def _lines(launch: Launch) -> Found:

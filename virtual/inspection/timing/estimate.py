@@ -54,7 +54,7 @@ def estimate(
         likely=times["likely"],
         fast=times["fast"],
         slow=times["slow"],
-        waits=_shares(likely.waits, sum(likely.waits.values()) or 1.0),
+        waits=_shares(likely.waits, likely.lived or 1.0),
         kept={
             unit: round(cycles / likely.cycles / (1 if unit in ("LDS", "memory") else gpu.SIMDS), 4)
             for unit, cycles in likely.kept.items()
@@ -95,6 +95,7 @@ def _run(unit: Unit, trace: WorkgroupTrace, rounds: int, together: int) -> Simul
         return unit.run(rounds, together)
     before, ran = unit.run(most - together, together), unit.run(most, together)
     ran.cycles += (ran.cycles - before.cycles) / together * (rounds - most)
+    ran.lived *= rounds / most
     for counter in (ran.kept, ran.waits):
         for what in counter:
             counter[what] *= rounds / most

@@ -15,6 +15,9 @@ from mxsub.virtual.inspection.timing.costs import Cost
 from mxsub.virtual.inspection.timing.figures import Figures
 from mxsub.virtual.inspection.timing.trace import Reach, WaveTrace, WorkgroupTrace
 
+# Of LDS instructions that only move values between lanes: 64 words at 128 bytes a cycle.
+CROSSBAR_CYCLES = 2
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -31,19 +34,21 @@ class Memory:
 
 @dataclass
 class Simulated:
-    """cycles: until the last wave has ended and its stores have landed. waits: what for -> cycles of all waves.
-    kept: unit -> cycles that it was kept, of LDS and memory by the whole unit, of the others by all SIMDs."""
+    """cycles: until the last wave has ended and its stores have landed. lived: cycles of all waves. waits: what for ->
+    cycles of all waves. kept: unit -> cycles that it was kept, of LDS and memory by the whole unit, of the others by
+    all SIMDs."""
 
     cycles: float = 0.0
+    lived: float = 0.0
     waits: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     kept: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 class _Wave:
-    __slots__ = ("later", "lgkm", "position", "simd", "trace", "vm", "workgroup")
+    __slots__ = ("born", "later", "lgkm", "position", "simd", "trace", "vm", "workgroup")
 
-    def __init__(self, trace: WaveTrace, simd: int, workgroup: int, later: bool) -> None:
-        self.trace, self.simd, self.workgroup, self.later = trace, simd, workgroup, later
+    def __init__(self, trace: WaveTrace, simd: int, workgroup: int, later: bool, born: float) -> None:
+        self.trace, self.simd, self.workgroup, self.later, self.born = trace, simd, workgroup, later, born
         self.position = 0
         self.vm: deque[float] = deque()
         self.lgkm: deque[float] = deque()
@@ -81,7 +86,7 @@ class Unit:
         self._left -= 1
         for index, trace in enumerate(self._trace.waves):
             simd = (number * count + index) % SIMDS
-            self._push(time, _Wave(trace, simd, number, number >= self._together))
+            self._push(time, _Wave(trace, simd, number, number >= self._together, time))
 
     def _push(self, time: float, wave: _Wave) -> None:
         self._order += 1
@@ -132,7 +137,7 @@ class Unit:
         return start + (issue if cost.unit == "matrix" else cost.cycles)
 
     def _lds(self, time: float, wave: _Wave, reach: Reach | None) -> float:
-        cycles = reach.cycles if reach is not None and reach.cycles else 1
+        cycles = reach.cycles if reach is not None and reach.cycles else CROSSBAR_CYCLES
         start = max(time, self._lds_free)
         self._lds_free = start + cycles
         self._result.kept["LDS"] += cycles
@@ -211,6 +216,7 @@ class Unit:
 
     def _end(self, time: float, wave: _Wave) -> None:
         self._result.cycles = max(self._result.cycles, time, *wave.vm, *wave.lgkm)
+        self._result.lived += time - wave.born
         self._alive[wave.workgroup] -= 1
         if not self._alive[wave.workgroup]:
             self._start(time)
