@@ -45,10 +45,10 @@ class UnsupportedForm(Exception):
 class Violation(Exception):
     """Raised while an instruction runs; the machine adds the place in the program, the workgroup and the wave.
 
-    row: which of the waves that ran the instruction did it. lane: which lane, if it was one. address: where.
+    row: which of the waves that ran the instruction did it. lane: which lane, if it was one. address: where, if so.
     """
 
-    def __init__(self, what: str, row: int, lane: int | None, address: int) -> None:
+    def __init__(self, what: str, row: int, lane: int | None, address: int | None) -> None:
         super().__init__(what)
         self.what = what
         self.row = row

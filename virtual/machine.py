@@ -64,14 +64,14 @@ def is_known(opcode: str) -> bool:
     )
 
 
-def _bind(instruction: Instruction, labels: dict[str, int]) -> Callable[[Waves], Any] | None:
+def _bind(instruction: Instruction, labels: dict[str, int], number: int) -> Callable[[Waves], Any] | None:
     opcode = instruction.opcode
     if matrix.is_known(opcode):
         return matrix.bind(instruction)
     if opcode.startswith("v_"):
         return vector.bind(instruction)
     if opcode in scalar.OPCODES:
-        return scalar.bind(instruction, labels)
+        return scalar.bind(instruction, labels, number)
     return memory_instructions.bind(instruction)
 
 
@@ -114,13 +114,13 @@ class Program:
         steps: list[Callable[[Waves], Any] | None] = []
         unknown: Counter[str] = Counter()
         first_at: dict[str, str] = {}
-        for instruction in self.code:
+        for number, instruction in enumerate(self.code):
             problem = ""
             if not is_known(instruction.opcode):
                 problem = instruction.opcode
             else:
                 try:
-                    steps.append(_bind(instruction, labels))
+                    steps.append(_bind(instruction, labels, number))
                 except UnsupportedForm as form:
                     problem = f"{instruction.text} [{form}]"
                 except (KeyError, ValueError, IndexError, TypeError, AssertionError):
@@ -139,13 +139,14 @@ class Program:
 
     def _entry(self, labels: dict[str, int]) -> int:
         """Where waves start: behind the loads of arguments that the hardware has preloaded, where it does that."""
+        first = labels.get(self.name, 0)  # functions that the kernel calls come before it
         if self.directives.get("user_sgpr_kernarg_preload_length"):
-            for instruction in self.code:
+            for instruction in self.code[first:]:
                 if instruction.opcode == "s_branch":
                     return labels[instruction.operands[0].name]
                 if not instruction.opcode.startswith(("s_load", "s_waitcnt")):
                     break
-        return 0
+        return first
 
 
 @dataclass

@@ -1,23 +1,36 @@
-"""Scalar arithmetic and control flow: tables of opcodes, turned into functions of the waves that run them."""
+"""Scalar instructions, turned into functions of the waves that run them: arithmetic, control flow, what concerns EXEC.
 
+An instruction's address, which s_getpc and calls put into registers, is CODE_BASE plus four times its number.
+"""
+
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mxsub.virtual.assembly import Instruction, scalar
-from mxsub.virtual.faults import UnsupportedForm
+from mxsub.virtual.assembly import Instruction, Operand, integer, scalar
+from mxsub.virtual.faults import UnsupportedForm, Violation
+from mxsub.virtual.mode import check_written_field, mode_field
 from mxsub.virtual.operands import Reader, Writer, reader, scalar_writer
-from mxsub.virtual.registers import EXEC, VCC
+from mxsub.virtual.registers import EXEC, M0, MODE, TIME, VCC
+from mxsub.virtual.scalar_operations import GIVEN, KEPT, NONZERO, OPERATIONS, ScalarOperation
 from mxsub.virtual.waves import Waves
 
+__all__ = ["BARRIER", "END", "GIVEN", "KEPT", "NONZERO", "OPCODES", "OPERATIONS", "Branch", "bind"]
+
 Array = npt.NDArray[Any]
-U32, U64, I32, I64 = np.uint32, np.uint64, np.int32, np.int64
+Step = Callable[[Waves], Any]
+U32, I64 = np.uint32, np.int64
 
 # What an instruction's function returns to the machine, where it is not None: one of these, or a Branch.
 END, BARRIER = "end", "barrier"
+
+CODE_BASE = 0x7C00_0000_0000
+# Cycles between two readings of the clock by one wave: it tells their order, and no time.
+_BETWEEN_READINGS = 100
 
 
 @dataclass(frozen=True)
@@ -28,191 +41,25 @@ class Branch:
     taken: Array | bool
 
 
-# What becomes of SCC: it stays; it says whether the result is not zero; or the function gives it, after the result.
-KEPT, NONZERO, GIVEN = "kept", "nonzero", "given"
-
-
-@dataclass(frozen=True)
-class ScalarOperation:
-    """result: a type as operands.py names them, or none. sources: types; 'scc' is SCC, 'old' the result's register."""
-
-    result: str
-    sources: tuple[str, ...]
-    function: Callable[..., Any]
-    scc: str
-
-
-def _add(a: Array, b: Array, carry: Any = 0) -> tuple[Array, Array]:
-    total = a.astype(U64) + b + carry
-    return total, total >> U64(32) != 0
-
-
-def _subtract(a: Array, b: Array, borrow: Any = 0) -> tuple[Array, Array]:
-    total = a.astype(U64) - b - borrow
-    return total, total >> U64(63) != 0
-
-
-def _with_overflow(function: Callable[..., Any]) -> Callable[..., tuple[Array, Array]]:
-    def compute(a: Array, b: Array) -> tuple[Array, Array]:
-        total = function(a.astype(I64), b.astype(I64))
-        return total, total != total.astype(I32)
-
-    return compute
-
-
-def _bit_field(a: Array, field: Array) -> Array:
-    """The field's offset is in its low bits, the width in bits 16 to 22."""
-    bits, kind = 8 * a.itemsize, a.dtype.type
-    width = np.minimum(field >> 16 & 127, bits)
-    unused = np.minimum(bits - width, bits - 1).astype(kind)
-    found: Array = (a >> (field & (bits - 1)).astype(kind)) << unused >> unused
-    return np.where(width == 0, a - a, found)
-
-
-def _bit_field_mask(width: Array, offset: Array, kind: Any) -> Array:
-    low, one = 8 * kind().itemsize - 1, kind(1)
-    mask: Array = ((one << (width & low).astype(kind)) - one) << (offset & low).astype(kind)
-    return mask
-
-
-def _lowest_one(a: Array) -> Array:
-    return np.where(a == 0, -1, np.bitwise_count((a & (~a + a.dtype.type(1))) - a.dtype.type(1)).astype(I64))
-
-
-def _zeros_above(a: Array) -> Array:
-    """Zeros above the highest one, or -1."""
-    bits, rest = 8 * a.itemsize, a
-    highest = np.zeros(a.shape, I64)
-    for step in (32, 16, 8, 4, 2, 1):
-        if step < bits:
-            reached = (rest >> a.dtype.type(step)) != 0
-            highest = highest + step * reached
-            rest = np.where(reached, rest >> a.dtype.type(step), rest)
-    return np.where(a == 0, -1, bits - 1 - highest)
-
-
-def _same_bits_above(a: Array) -> Array:
-    """s_flbit_i32: bits from the top that equal the sign; -1 for 0 and -1."""
-    return _zeros_above(np.where(a < 0, ~a, a).view(f"u{a.itemsize}"))
-
-
-def _reversed_bits(a: Array) -> Array:
-    bits = np.unpackbits(np.ascontiguousarray(a).view(np.uint8), axis=-1, bitorder="little")
-    return np.packbits(bits, axis=-1).view(f">u{a.itemsize}").astype(a.dtype)
-
-
-def _half(word: Array, high: int) -> Array:
-    half: Array = word >> U32(16) if high else word & U32(0xFFFF)
-    return half
-
-
-_COMPARISONS: dict[str, Callable[..., Any]] = {
-    "eq": np.equal,
-    "lg": np.not_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-}
-_LOGIC: dict[str, Callable[..., Any]] = {
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "andn2": lambda a, b: a & ~b,
-    "orn2": lambda a, b: a | ~b,
-    "nand": lambda a, b: ~(a & b),
-    "nor": lambda a, b: ~(a | b),
-    "xnor": lambda a, b: ~(a ^ b),
-}
-
-
-def _table() -> dict[str, ScalarOperation]:
-    table: dict[str, ScalarOperation] = {}
-
-    def add(name: str, signature: str, function: Callable[..., Any], scc: str = KEPT) -> None:
-        result, _, sources = signature.partition("=")
-        table[name] = ScalarOperation(result, tuple(sources.split()), function, scc)
-
-    # A 64-bit source that is a 32-bit constant is sign-extended by reading it as i64.
-    add("s_mov_b32", "u32=u32", lambda a: a)
-    add("s_mov_b64", "i64=i64", lambda a: a)
-    add("s_movk_i32", "i32=i16", lambda a: a.astype(I32))
-    add("s_cmovk_i32", "i32=i16 old scc", lambda a, old, c: np.where(c, a.astype(I32), old))
-    add("s_sext_i32_i8", "i32=i32", lambda a: (a << 24) >> 24)
-    add("s_sext_i32_i16", "i32=i32", lambda a: (a << 16) >> 16)
-    add("s_abs_i32", "i32=i32", np.abs, NONZERO)
-    add("s_absdiff_i32", "i32=i32 i32", lambda a, b: np.abs(a - b), NONZERO)
-    add("s_add_u32", "u32=u32 u32", _add, GIVEN)
-    add("s_sub_u32", "u32=u32 u32", _subtract, GIVEN)
-    add("s_addc_u32", "u32=u32 u32 scc", _add, GIVEN)
-    add("s_subb_u32", "u32=u32 u32 scc", _subtract, GIVEN)
-    add("s_add_i32", "i32=i32 i32", _with_overflow(np.add), GIVEN)
-    add("s_sub_i32", "i32=i32 i32", _with_overflow(np.subtract), GIVEN)
-    add("s_addk_i32", "i32=old i16", _with_overflow(np.add), GIVEN)
-    add("s_mulk_i32", "i32=old i16", lambda a, b: a * b.astype(I32))
-    add("s_mul_i32", "i32=i32 i32", np.multiply)
-    add("s_mul_hi_u32", "u32=u32 u32", lambda a, b: a.astype(U64) * b >> U64(32))
-    add("s_mul_hi_i32", "i32=i32 i32", lambda a, b: a.astype(I64) * b >> 32)
-    for t in ("i32", "u32"):
-        add(f"s_min_{t}", f"{t}={t} {t}", lambda a, b: (np.minimum(a, b), a < b), GIVEN)
-        add(f"s_max_{t}", f"{t}={t} {t}", lambda a, b: (np.maximum(a, b), a > b), GIVEN)
-    for bits in (32, 64):
-        u, i = f"u{bits}", f"i{bits}"
-        for name, function in _LOGIC.items():
-            add(f"s_{name}_b{bits}", f"{i}={i} {i}", function, NONZERO)
-        add(f"s_not_b{bits}", f"{i}={i}", np.invert, NONZERO)
-        add(f"s_brev_b{bits}", f"{u}={u}", _reversed_bits)
-        add(f"s_bcnt1_i32_b{bits}", f"u32={u}", lambda a: np.bitwise_count(a).astype(U32), NONZERO)
-        add(f"s_bcnt0_i32_b{bits}", f"u32={u}", lambda a: np.bitwise_count(~a).astype(U32), NONZERO)
-        add(f"s_ff1_i32_b{bits}", f"i32={u}", _lowest_one)
-        add(f"s_ff0_i32_b{bits}", f"i32={u}", lambda a: _lowest_one(~a))
-        add(f"s_flbit_i32_b{bits}", f"i32={u}", _zeros_above)
-        add("s_flbit_i32" if bits == 32 else "s_flbit_i32_i64", f"i32={i}", _same_bits_above)
-        shift = bits - 1
-        add(f"s_lshl_b{bits}", f"{u}={u} u32", lambda a, s, m=shift: a << (s & m).astype(a.dtype), NONZERO)
-        add(f"s_lshr_b{bits}", f"{u}={u} u32", lambda a, s, m=shift: a >> (s & m).astype(a.dtype), NONZERO)
-        add(f"s_ashr_i{bits}", f"{i}={i} u32", lambda a, s, m=shift: a >> (s & m).astype(a.dtype), NONZERO)
-        add(f"s_bfe_u{bits}", f"{u}={u} u32", _bit_field, NONZERO)
-        add(f"s_bfe_i{bits}", f"{i}={i} u32", _bit_field, NONZERO)
-        add(f"s_bfm_b{bits}", f"{u}=u32 u32", lambda a, b, k=U32 if bits == 32 else U64: _bit_field_mask(a, b, k))
-        add(f"s_cselect_b{bits}", f"{i}={i} {i} scc", lambda a, b, c: np.where(c, a, b))
-        add(f"s_cmov_b{bits}", f"{i}={i} old scc", lambda a, old, c: np.where(c, a, old))
-        one = U32(1) if bits == 32 else U64(1)
-        add(f"s_bitset0_b{bits}", f"{u}=u32 old", lambda b, a, o=one, m=shift: a & ~(o << (b & m).astype(a.dtype)))
-        add(f"s_bitset1_b{bits}", f"{u}=u32 old", lambda b, a, o=one, m=shift: a | (o << (b & m).astype(a.dtype)))
-        add(f"s_bitcmp0_b{bits}", f"={u} u32", lambda a, b, m=shift: (a >> (b & m).astype(a.dtype) & 1) == 0, GIVEN)
-        add(f"s_bitcmp1_b{bits}", f"={u} u32", lambda a, b, m=shift: (a >> (b & m).astype(a.dtype) & 1) == 1, GIVEN)
-    for k in range(1, 5):
-        add(f"s_lshl{k}_add_u32", "u32=u32 u32", lambda a, b, k=k: _add(a.astype(U64) << U64(k), b), GIVEN)
-    for name, x, y in (("ll", 0, 0), ("lh", 0, 1), ("hh", 1, 1)):
-        add(f"s_pack_{name}_b32_b16", "u32=u32 u32", lambda a, b, x=x, y=y: _half(a, x) | _half(b, y) << U32(16))
-    for name, function in _COMPARISONS.items():
-        for t in ("u32", "i32", "u64"):
-            add(f"s_cmp_{name}_{t}", f"={t} {t}", function, GIVEN)
-        add(f"s_cmpk_{name}_i32", "=i32 i16", function, GIVEN)
-        add(f"s_cmpk_{name}_u32", "=u32 u16", function, GIVEN)
-    return table
-
-
-OPERATIONS = _table()
-
-# Timing, caches and modes: what they order has already happened in lockstep, or does not change results here.
+# Timing and caches: what they order has already happened in lockstep.
 _WITHOUT_EFFECT = {
     "s_nop",
     "s_waitcnt",
     "s_setprio",
     "s_sleep",
-    "s_setreg_imm32_b32",
-    "s_setreg_b32",
+    "s_wakeup",
     "s_icache_inv",
     "s_dcache_inv",
+    "s_dcache_inv_vol",
     "s_dcache_wb",
-    "s_sethalt",
+    "s_dcache_wb_vol",
+    "s_incperflevel",
+    "s_decperflevel",
+    "s_ttracedata",
     "s_sendmsg",
-    "s_code_end",
-    "s_set_gpr_idx_off",
 }
 _CONTROL = {"s_endpgm": END, "s_barrier": BARRIER}
+_NOBODY: Array = np.zeros((1, 1), np.bool_)
 _BRANCHES: dict[str, Callable[[Waves], Array | bool]] = {
     "s_branch": lambda waves: True,
     "s_cbranch_scc0": lambda waves: ~waves.scc,
@@ -221,9 +68,14 @@ _BRANCHES: dict[str, Callable[[Waves], Array | bool]] = {
     "s_cbranch_vccnz": lambda waves: _any(waves, VCC),
     "s_cbranch_execz": lambda waves: ~_any(waves, EXEC),
     "s_cbranch_execnz": lambda waves: _any(waves, EXEC),
+    # No debugger is attached.
+    "s_cbranch_cdbgsys": lambda waves: _NOBODY,
+    "s_cbranch_cdbguser": lambda waves: _NOBODY,
+    "s_cbranch_cdbgsys_or_user": lambda waves: _NOBODY,
+    "s_cbranch_cdbgsys_and_user": lambda waves: _NOBODY,
 }
 # opcode's verb -> the new EXEC, of the source and the old EXEC
-_SAVEEXEC: dict[str, Callable[[Array, Array], Array]] = {
+_NEW_EXEC: dict[str, Callable[[Array, Array], Array]] = {
     "and": lambda source, exec_: source & exec_,
     "or": lambda source, exec_: source | exec_,
     "xor": lambda source, exec_: source ^ exec_,
@@ -231,10 +83,14 @@ _SAVEEXEC: dict[str, Callable[[Array, Array], Array]] = {
     "orn2": lambda source, exec_: source | ~exec_,
     "andn1": lambda source, exec_: ~source & exec_,
     "orn1": lambda source, exec_: ~source | exec_,
+    "nand": lambda source, exec_: ~(source & exec_),
+    "nor": lambda source, exec_: ~(source | exec_),
+    "xnor": lambda source, exec_: ~(source ^ exec_),
 }
-_SAVEEXEC_OPCODES = {f"s_{verb}_saveexec_b64": function for verb, function in _SAVEEXEC.items()}
+_SAVEEXEC = {f"s_{verb}_saveexec_b64": function for verb, function in _NEW_EXEC.items()}
+_WREXEC = {f"s_{verb}_wrexec_b64": _NEW_EXEC[verb] for verb in ("andn1", "andn2")}
 
-OPCODES = OPERATIONS.keys() | _WITHOUT_EFFECT | _CONTROL.keys() | _BRANCHES.keys() | _SAVEEXEC_OPCODES.keys()
+_SYMBOL = re.compile(r"(.+)@rel32@(lo|hi)\+(4|12)$")
 
 
 def _any(waves: Waves, pair: int) -> Array:
@@ -242,8 +98,11 @@ def _any(waves: Waves, pair: int) -> Array:
     return some
 
 
-def bind(instruction: Instruction, labels: dict[str, int]) -> Callable[[Waves], Any] | None:
-    """A function that runs the instruction, or None for one without effect. Raises UnsupportedForm."""
+def bind(instruction: Instruction, labels: dict[str, int], number: int) -> Step | None:
+    """A function that runs the instruction, or None for one without effect. number: of the instruction in the code.
+
+    Raises UnsupportedForm.
+    """
     name = instruction.opcode
     if name in _WITHOUT_EFFECT:
         return None
@@ -251,18 +110,38 @@ def bind(instruction: Instruction, labels: dict[str, int]) -> Callable[[Waves], 
         what = _CONTROL[name]
         return lambda waves: what
     if name in _BRANCHES:
-        label = instruction.operands[0].name
-        if label not in labels:
-            raise UnsupportedForm("a branch to no label")
-        target, taken = labels[label], _BRANCHES[name]
+        target, taken = _place(instruction.operands[0], labels), _BRANCHES[name]
         return lambda waves: Branch(target, taken(waves))
-    if name in _SAVEEXEC_OPCODES:
-        return _bind_saveexec(instruction, _SAVEEXEC_OPCODES[name])
-    return _bind_operation(instruction, OPERATIONS[name])
+    if name in _SAVEEXEC or name in _WREXEC:
+        return _bind_exec(instruction)
+    if name in _SPECIAL:
+        return _SPECIAL[name](instruction, labels, number)
+    return _bind_operation(instruction, OPERATIONS[name], labels, number)
 
 
-def _bind_operation(instruction: Instruction, operation: ScalarOperation) -> Callable[[Waves], None]:
-    operands = list(instruction.operands)
+def _place(operand: Operand, labels: dict[str, int]) -> int:
+    if operand.name not in labels:
+        raise UnsupportedForm("a branch to no label")
+    return labels[operand.name]
+
+
+def _resolved(operand: Operand, labels: dict[str, int], number: int) -> Operand:
+    """`f@rel32@lo+4` as the constant that the linker would put there: the distance from the s_add_u32 that comes behind
+    s_getpc, and the distance's upper half in the s_addc_u32 after it."""
+    match = _SYMBOL.match(operand.name)
+    if not match:
+        return operand
+    if match[1] not in labels:
+        raise UnsupportedForm("the address of what is no function")
+    is_high = match[2] == "hi"
+    distance = 4 * (labels[match[1]] - (number - is_high))
+    return integer(distance >> 32 if is_high else distance)
+
+
+def _bind_operation(
+    instruction: Instruction, operation: ScalarOperation, labels: dict[str, int], number: int
+) -> Callable[[Waves], None]:
+    operands = [_resolved(operand, labels, number) for operand in instruction.operands]
     write: Writer | None = scalar_writer(operands.pop(0), operation.result) if operation.result else None
     reads: list[Reader] = []
     for kind in operation.sources:
@@ -291,7 +170,10 @@ def _bind_operation(instruction: Instruction, operation: ScalarOperation) -> Cal
     return run
 
 
-def _bind_saveexec(instruction: Instruction, function: Callable[[Array, Array], Array]) -> Callable[[Waves], None]:
+def _bind_exec(instruction: Instruction) -> Callable[[Waves], None]:
+    """The result is the old EXEC, or, of the *_wrexec, the new one."""
+    function = _SAVEEXEC.get(instruction.opcode) or _WREXEC[instruction.opcode]
+    saves = instruction.opcode in _SAVEEXEC
     target, source = instruction.operands
     exec_ = scalar(EXEC, 2)
     read, read_exec = reader(instruction, source, "i64"), reader(instruction, exec_, "i64")
@@ -301,7 +183,166 @@ def _bind_saveexec(instruction: Instruction, function: Callable[[Array, Array], 
         old = read_exec(waves)
         new = function(read(waves), old)
         write_exec(waves, new, None)
-        write(waves, old, None)
+        write(waves, old if saves else new, None)
         waves.scc = new != 0
 
     return run
+
+
+# ---- the program counter as a number
+
+
+def _address(number: int) -> Array:
+    return np.full((1, 1), CODE_BASE + 4 * number, I64)
+
+
+def _get_pc(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    write = scalar_writer(instruction.operands[0], "i64")
+    following = _address(number + 1)
+    return lambda waves: write(waves, following, None)
+
+
+def _jump(address: Array) -> Branch:
+    """Raises Violation where the waves go to several places, or to none of the code."""
+    numbers = (address - CODE_BASE) // 4
+    if (numbers != numbers[0]).any():
+        raise Violation("jumps to different functions in different waves, which is not emulated", 0, None, None)
+    if not 0 <= numbers[0, 0] < 1 << 32:
+        raise Violation("jumps out of the kernel's code", 0, None, int(address[0, 0]))
+    return Branch(int(numbers[0, 0]), True)
+
+
+def _set_pc(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    read = reader(instruction, instruction.operands[0], "i64")
+    return lambda waves: _jump(read(waves))
+
+
+def _swap_pc(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    write = scalar_writer(instruction.operands[0], "i64")
+    read = reader(instruction, instruction.operands[1], "i64")
+    following = _address(number + 1)
+
+    def run(waves: Waves) -> Branch:
+        branch = _jump(read(waves))
+        write(waves, following, None)
+        return branch
+
+    return run
+
+
+def _call(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    write = scalar_writer(instruction.operands[0], "i64")
+    branch = Branch(_place(instruction.operands[1], labels), True)
+    following = _address(number + 1)
+
+    def run(waves: Waves) -> Branch:
+        write(waves, following, None)
+        return branch
+
+    return run
+
+
+def _trap(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    def run(waves: Waves) -> None:
+        raise Violation("stops at a trap, as a failed assertion does", 0, None, None)
+
+    return run
+
+
+# ---- hardware registers
+
+
+def _get_register(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    first, bits = mode_field(instruction.text)
+    write = scalar_writer(instruction.operands[0], "u32")
+    ones = U32((1 << bits) - 1)
+    return lambda waves: write(waves, waves.s[MODE] >> U32(first) & ones, None)
+
+
+def _set_register(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    first, bits = mode_field(instruction.text)
+    source = instruction.operands[-1]
+    check_written_field(first, bits, int(source.constant) if source.is_constant else None)
+    read = reader(instruction, source, "u32")
+    field = U32((1 << bits) - 1 << first)
+
+    def run(waves: Waves) -> None:
+        waves.s[MODE] = (waves.s[MODE] & ~field) | (read(waves) << U32(first) & field)
+
+    return run
+
+
+def _read_clock(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    write = scalar_writer(instruction.operands[0], "u64")
+
+    def run(waves: Waves) -> None:
+        waves.s[TIME] = waves.s[TIME] + U32(_BETWEEN_READINGS)
+        write(waves, waves.s[TIME].astype(np.uint64), None)
+
+    return run
+
+
+# ---- registers numbered by M0
+
+
+def _numbered(waves: Waves, first: int, count: int) -> int:
+    """The register that is M0 behind another. Raises Violation where there is none, or waves mean several."""
+    offset = waves.s[M0]
+    number = first + int(offset[0, 0])
+    if (offset != offset[0]).any():
+        raise Violation("addresses different scalar registers in different waves, which is not emulated", 0, None, None)
+    if number + count > VCC:
+        raise Violation(f"addresses scalar register {number}, which there is not", 0, None, None)
+    return number
+
+
+def _move_from_numbered(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    target, source = instruction.operands
+    kind = "u64" if target.count == 2 else "u32"
+    write = scalar_writer(target, kind)
+
+    def run(waves: Waves) -> None:
+        numbered = replace(source, register=_numbered(waves, source.register, source.count))
+        write(waves, reader(instruction, numbered, kind)(waves), None)
+
+    return run
+
+
+def _move_to_numbered(instruction: Instruction, labels: dict[str, int], number: int) -> Step:
+    target, source = instruction.operands
+    kind = "i64" if target.count == 2 else "u32"
+    read = reader(instruction, source, kind)
+
+    def run(waves: Waves) -> None:
+        numbered = replace(target, register=_numbered(waves, target.register, target.count))
+        scalar_writer(numbered, kind)(waves, read(waves), None)
+
+    return run
+
+
+_SPECIAL: dict[str, Callable[[Instruction, dict[str, int], int], Step]] = {
+    "s_getpc_b64": _get_pc,
+    "s_setpc_b64": _set_pc,
+    "s_swappc_b64": _swap_pc,
+    "s_call_b64": _call,
+    "s_trap": _trap,
+    "s_getreg_b32": _get_register,
+    "s_setreg_b32": _set_register,
+    "s_setreg_imm32_b32": _set_register,
+    "s_memtime": _read_clock,
+    "s_memrealtime": _read_clock,
+    "s_movrels_b32": _move_from_numbered,
+    "s_movrels_b64": _move_from_numbered,
+    "s_movreld_b32": _move_to_numbered,
+    "s_movreld_b64": _move_to_numbered,
+}
+
+OPCODES = (
+    OPERATIONS.keys()
+    | _WITHOUT_EFFECT
+    | _CONTROL.keys()
+    | _BRANCHES.keys()
+    | _SAVEEXEC.keys()
+    | _WREXEC.keys()
+    | _SPECIAL.keys()
+)

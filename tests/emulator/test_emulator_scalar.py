@@ -37,7 +37,7 @@ BINARY = [
     ("s_mul_hi_u32", lambda a, b: (a * b >> 32, None)),
     ("s_mul_hi_i32", lambda a, b: (signed(a) * signed(b) >> 32, None)),
     ("s_min_i32", lambda a, b: (min(signed(a), signed(b)), signed(a) < signed(b))),
-    ("s_max_u32", lambda a, b: (max(a, b), a > b)),
+    ("s_max_u32", lambda a, b: (max(a, b), a >= b)),
     ("s_and_b32", lambda a, b: (a & b, a & b != 0)),
     ("s_or_b32", lambda a, b: (a | b, a | b != 0)),
     ("s_xor_b32", lambda a, b: (a ^ b, a ^ b != 0)),
