@@ -76,7 +76,9 @@ class BankedMemory:
 
     def write(self, place: Place, data: Array) -> None:
         """Write data, uint8 (accesses, size). Of accesses to the same bytes the last one wins."""
+        place.access.data = data
         place.access.seen(self.name, place.size, WRITES, place.unit)
+        place.access.data = None
         if not place.written:
             self._units(self._written, place)[place.index] = np.ones(place.unit, np.uint8).view(UNITS[place.unit])[0]
             place.written = True

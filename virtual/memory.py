@@ -35,7 +35,8 @@ class Access:
     """What the lanes of some waves reach for with one instruction: only the lanes that are on, flat.
 
     flat: int64 addresses, one a lane that is on. bank: for banked memory, whose it is that the lane reaches for.
-    waves: who reaches; None for what watchers shall not see. is_atomic: is it a read-modify-write?
+    waves: who reaches; None for what watchers shall not see. is_atomic: is it a read-modify-write? data: the bytes that
+    are stored in banked memory, uint8 (accesses, size), while watchers are told.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Access:
         """addresses: int64 (waves, 64), or 1 in place of either; mask: the lanes, None for all of them."""
         self.waves = waves
         self.is_atomic = False
+        self.data: Array | None = None
         self.shape = addresses.shape if mask is None else np.broadcast_shapes(addresses.shape, mask.shape)
         self.mask = None if mask is None else np.broadcast_to(mask, self.shape)
         self.flat = self.pick(addresses)

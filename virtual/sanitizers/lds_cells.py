@@ -14,25 +14,31 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class LdsAccess:
-    """One instruction's access, kept for later. pc: the instruction. verb: READS, WRITES or UPDATES."""
+    """One instruction's access, kept for later.
+
+    pc: the instruction. verb: READS, WRITES or UPDATES. data: of WRITES the bytes, uint8 (accesses, size).
+    """
 
     waves: Waves
     pc: int
     access: Access
     size: int
     verb: str
+    data: Array | None = None
 
-    def cells(self, granule: int, lds_bytes: int, workgroups: Array | None = None) -> tuple[Array, Array]:
+    def values(self, granule: int) -> Array:
+        """What is stored to each of the cells, as unsigned integers."""
+        assert self.data is not None
+        return np.ascontiguousarray(self.data).view(f"u{granule}").reshape(-1)
+
+    def cells(self, granule: int, lds_bytes: int) -> tuple[Array, Array]:
         """Flat: the cells of `granule` bytes (which divide the size), each with the row of the wave that reaches it.
 
-        lds_bytes: of each workgroup. workgroups: only those of them, bool by number; None for all.
+        lds_bytes: of each workgroup.
         """
         access = self.access
         assert access.bank is not None
         row, first, bank = access.rows(), access.flat, access.bank
-        if workgroups is not None and not workgroups.all():
-            chosen = workgroups[bank]
-            row, first, bank = row[chosen], first[chosen], bank[chosen]
         cell = first // granule + bank * -(-lds_bytes // granule)
         count = self.size // granule
         if count > 1:
@@ -41,6 +47,6 @@ class LdsAccess:
         return cell, row
 
     def unit(self) -> int:
-        """The largest power of two that divides the size and all addresses."""
-        bits = int(np.bitwise_or.reduce(self.access.flat)) | self.size | 16
+        """The largest power of two up to 8 that divides the size and all addresses."""
+        bits = int(np.bitwise_or.reduce(self.access.flat)) | self.size | 8
         return bits & -bits

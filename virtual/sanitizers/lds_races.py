@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mxsub.virtual.findings import Places
-from mxsub.virtual.memory import READS, UPDATES, Access
+from mxsub.virtual.memory import READS, UPDATES, WRITES, Access
 from mxsub.virtual.sanitizers.lds_cells import LdsAccess
 from mxsub.virtual.watching import Launched, Watcher
 from mxsub.virtual.waves import Waves
@@ -38,11 +38,11 @@ class LdsRaces(Watcher):
         self._workgroups = len(workgroups)
         self._places = places
         # The accesses are kept with it, so that their ids stay their own.
-        self._clean: dict[tuple[Any, ...], list[LdsAccess]] = {}
+        self._clean: dict[tuple[Any, ...], list[Access]] = {}
 
     def accessed(self, waves: Waves, space: str, access: Access, size: int, verb: str) -> None:
         if space == "LDS" and self._waves_per_workgroup > 1:
-            self._log.append(LdsAccess(waves, waves.pc, access, size, verb))
+            self._log.append(LdsAccess(waves, waves.pc, access, size, verb, access.data if verb == WRITES else None))
 
     def released(self, workgroups: Array) -> None:
         log = self._log
@@ -51,7 +51,7 @@ class LdsRaces(Watcher):
         if len(workgroups) == self._workgroups:
             key = tuple((id(entry.access), entry.pc) for entry in log)
             if key not in self._clean and self._look(log) and len(self._clean) < _KEPT:
-                self._clean[key] = log
+                self._clean[key] = [entry.access for entry in log]
             self._log = []
             return
         # Workgroups have come apart: of each access only their part is past the barrier.
@@ -64,14 +64,17 @@ class LdsRaces(Watcher):
         self._look(self._log)
 
     def _look(self, log: list[LdsAccess]) -> bool:
-        """Report the races between accesses; is there none?"""
+        """Report the races between accesses; is there none, whatever they write?
+
+        That several waves write the same value to the same place is none: compilers have data in several waves.
+        """
         if all(entry.verb == READS for entry in log):
             return True
         granule = min(entry.unit() for entry in log)
         cells = self._workgroups * -(-self._lds_bytes // granule)
         # Of each cell the wave that wrote it last, at which instruction, and a wave that has read it.
         wrote, read = np.full(cells, _NOBODY, I32), np.full(cells, _NOBODY, I32)
-        writer, atomic = np.zeros(cells, I32), np.zeros(cells, np.bool_)
+        writer, atomic, value = np.zeros(cells, I32), np.zeros(cells, np.bool_), np.zeros(cells, f"u{granule}")
         several_read = np.zeros(cells, np.bool_)
         clean = True
         for entry in log:
@@ -81,6 +84,10 @@ class LdsRaces(Watcher):
             conflict = (before != _NOBODY) & (before != wave)
             if entry.verb == UPDATES:  # two atomics need no order
                 conflict &= ~atomic[cell]
+            if entry.verb == WRITES:
+                clean = clean and not conflict.any()
+                values = entry.values(granule)
+                conflict &= (value[cell] != values) | atomic[cell]
             if conflict.any():
                 clean = False
                 where = self._places.instruction(int(writer[cell[conflict]][0]))
@@ -97,10 +104,13 @@ class LdsRaces(Watcher):
                 clean = False
                 self._report(entry, row, conflict, "read")
             wrote[cell], writer[cell], atomic[cell] = wave, entry.pc, entry.verb == UPDATES
-            conflict = wrote[cell] != wave
-            if conflict.any() and entry.verb != UPDATES:
-                clean = False
-                self._report(entry, row, conflict, "written with the same instruction")
+            if entry.verb == WRITES:
+                value[cell] = values
+                conflict = wrote[cell] != wave
+                clean = clean and not conflict.any()
+                conflict &= value[cell] != values
+                if conflict.any():
+                    self._report(entry, row, conflict, "written with the same instruction")
         return clean
 
     def _report(self, entry: LdsAccess, row: Array, conflict: Array, how: str) -> None:
@@ -134,4 +144,5 @@ def _part(entry: LdsAccess, workgroups: Array) -> LdsAccess | None:
     mask = np.zeros(access.shape, np.bool_)
     mask[np.ones(access.shape, np.bool_) if access.mask is None else access.mask] = mine
     part = Access(access.spread(access.flat), mask, access.spread(access.bank))
-    return LdsAccess(entry.waves, entry.pc, part, entry.size, entry.verb)
+    data = None if entry.data is None else entry.data[mine]
+    return LdsAccess(entry.waves, entry.pc, part, entry.size, entry.verb, data)
