@@ -204,15 +204,15 @@ class Unit:
         parked = self._parked.setdefault(wave.workgroup, [])
         parked.append((time, wave))
         if len(parked) == self._alive[wave.workgroup]:
-            self._release(wave.workgroup)
+            self._release(wave.workgroup, time)
 
-    def _release(self, workgroup: int) -> None:
-        parked = self._parked.pop(workgroup, [])
-        if parked:
-            going = max(time for time, _ in parked) + self._figures.barrier
-            for time, wave in parked:
-                self._result.waits["barrier"] += going - time
-                self._push(going, wave)
+    def _release(self, workgroup: int, last: float) -> None:
+        """last: when the last wave came to the barrier, or ended."""
+        parked = self._parked.pop(workgroup)
+        going = max(last, *(time for time, _ in parked)) + self._figures.barrier
+        for time, wave in parked:
+            self._result.waits["barrier"] += going - time
+            self._push(going, wave)
 
     def _end(self, time: float, wave: _Wave) -> None:
         self._result.cycles = max(self._result.cycles, time, *wave.vm, *wave.lgkm)
@@ -221,4 +221,4 @@ class Unit:
         if not self._alive[wave.workgroup]:
             self._start(time)
         elif len(self._parked.get(wave.workgroup, [])) == self._alive[wave.workgroup]:
-            self._release(wave.workgroup)
+            self._release(wave.workgroup, time)
