@@ -1,5 +1,6 @@
 """Small real files: a project folder with fragments and templates of its own. A contestant and a fake service."""
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -168,3 +169,18 @@ def bot() -> Iterator[FakeKernelBot]:
 @pytest.fixture
 def ada(tmp_path: Path, bot: FakeKernelBot) -> Contestant:
     return Contestant(tmp_path, bot)
+
+
+@pytest.fixture
+def bench():
+    from tests.bench import Bench  # numpy and the emulator, for the tests that need them
+
+    return Bench()
+
+
+@pytest.fixture
+def random(request: pytest.FixtureRequest):
+    """Random numbers of the test's own: the same in every run, whichever tests ran before."""
+    import numpy as np
+
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))

@@ -1,11 +1,9 @@
 """Runs a few instructions on the emulator, around them the least that makes a kernel."""
 
-import zlib
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 
 from mxsub.virtual.machine import LaunchReport, Program, launch
 from mxsub.virtual.memory import GlobalMemory
@@ -35,7 +33,7 @@ amdhsa.kernels:
     .group_segment_fixed_size: 0
     .kernarg_segment_size: 16
     .max_flat_workgroup_size: 64
-    .private_segment_fixed_size: 16
+    .private_segment_fixed_size: {scratch}
     .vgpr_count:     64
 ...
 \t.end_amdgpu_metadata
@@ -51,15 +49,16 @@ _AFTER = "\nglobal_store_dword v1, v3, s[6:7]\ns_endpgm\n"
 class Bench:
     """Runs instruction sequences on one workgroup or more, with an input and an output buffer.
 
-    report: of the last launch.
+    report: of the last launch. scratch_bytes: of a lane.
     """
 
     report: LaunchReport
+    scratch_bytes = 16
 
     def program(self, text: str) -> Program:
         """A kernel of these instructions alone."""
         lines = (line if line.endswith(":") else "\t" + line for line in text.strip().splitlines())
-        return Program(_HEADER + "\n".join(lines) + _FOOTER)
+        return Program(_HEADER + "\n".join(lines) + _FOOTER.replace("{scratch}", str(self.scratch_bytes)))
 
     def bare(self, text: str, data: npt.NDArray[Any], out: npt.NDArray[Any], waves: int = 1, **options: Any) -> Words:
         """Run the instructions alone, s[0:1] pointing to the addresses of both buffers; gives the output as uint32."""
@@ -78,27 +77,20 @@ class Bench:
         out = np.zeros(64 * waves, np.uint32)
         return self.bare(_BEFORE + text + _AFTER, words, out, waves, **options)
 
-    def compute(self, text: str, *sources: npt.NDArray[Any], results: int = 1, **options: Any) -> Words:
-        """Run instructions on several words a lane: sources (64,) or (64, n) land in v10, v11, ...; gives (64, results)
-        of v20, v21, ..."""
-        columns = [np.asarray(s).reshape(64, -1).view(np.uint32) for s in sources]
-        data = np.concatenate(columns, axis=1) if columns else np.zeros((64, 1), np.uint32)
+    def compute(
+        self, text: str, *sources: npt.NDArray[Any], results: int = 1, at: int = 20, waves: int = 1, **options: Any
+    ) -> Words:
+        """Run instructions on several words a lane: sources (lanes,) or (lanes, n), with 64 lanes a wave, land in v10,
+        v11, ...; gives (lanes, results) of v20, v21, ..., or of those from `at` on."""
+        lanes = 64 * waves
+        columns = [np.asarray(s).reshape(lanes, -1).view(np.uint32) for s in sources]
+        data = np.concatenate(columns, axis=1) if columns else np.zeros((lanes, 1), np.uint32)
         count = data.shape[1]
         loads = "\n".join(f"global_load_dword v{10 + k}, v4, s[4:5] offset:{4 * k}" for k in range(count))
-        stores = "\n".join(f"global_store_dword v5, v{20 + k}, s[6:7] offset:{4 * k}" for k in range(results))
+        stores = "\n".join(f"global_store_dword v5, v{at + k}, s[6:7] offset:{4 * k}" for k in range(results))
         whole = (
             f"s_load_dwordx4 s[4:7], s[0:1], 0x0\nv_mul_u32_u24_e32 v4, {4 * count}, v0\n"
             f"v_mul_u32_u24_e32 v5, {4 * results}, v0\n{loads}\n{text}\n{stores}\ns_endpgm"
         )
-        return self.bare(whole, data, np.zeros((64, results), np.uint32), **options).reshape(64, results)
-
-
-@pytest.fixture
-def bench() -> Bench:
-    return Bench()
-
-
-@pytest.fixture
-def random(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Random numbers of the test's own: the same in every run, whichever tests ran before."""
-    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+        out = np.zeros((lanes, results), np.uint32)
+        return self.bare(whole, data, out, waves, **options).reshape(lanes, results)
