@@ -12,6 +12,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -103,7 +104,7 @@ def report(results: list[dict[str, Any]], missing: Path | None) -> bool:
         print(f"  {len(those):4} {reason}; such as {place(those[0])}")
     met = first_seen(good, "opcodes")
     known = {opcode for opcode in met if is_known(opcode)}
-    problems = first_seen(good, "problems")
+    problems = {shape(problem): result for problem, result in first_seen(good, "problems").items()}
     print(f"opcodes met: {len(met):,}; the emulator has {len(known):,} of them")
     print(f"opcodes and forms that it lacks: {len(problems):,}")
     lines = [f"{problem}: {place(result)}" for problem, result in sorted(problems.items())]
@@ -112,6 +113,11 @@ def report(results: list[dict[str, Any]], missing: Path | None) -> bool:
     if missing is not None:
         missing.write_text("".join(f"{line}\n" for line in lines))
     return not problems and len(known) == len(met)
+
+
+def shape(problem: str) -> str:
+    """A problem without the numbers of registers, so that each form is listed once."""
+    return re.sub(r"\b([vsa])(\d+\b|\[\d+:\d+\])", r"\1#", problem)
 
 
 def first_seen(results: Iterable[dict[str, Any]], what: str) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,7 @@
 """What the coverage sweep compiles: which workloads, at which sizes, in which configs and environments."""
 
 import hashlib
+import inspect
 import itertools
 import json
 import random
@@ -14,7 +15,6 @@ from benchmarks import shipped_kernels
 from tests.workloads.workload import NAMES, Workload, load
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("tests/workloads/*.py", "tests/kernel_cases.py", "benchmarks/shipped_kernels.py", "kernels/*.py")
 
 # What a submission may set that changes the machine code; the empty one weighs most.
 ENVIRONMENTS: tuple[dict[str, str], ...] = (
@@ -52,17 +52,17 @@ class Launch:
 
     def key(self, version: str) -> str:
         """The name of its result in the cache: another one as soon as anything about it is another."""
-        text = json.dumps([version, self.description(), _sources()], sort_keys=True)
+        text = json.dumps([version, self.description(), _sources(self.workload)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 @cache
-def _sources() -> str:
-    digest = hashlib.sha256()
-    for pattern in SOURCES:
-        for path in sorted(ROOT.glob(pattern)):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+def _sources(workload: Workload) -> str:
+    """A hash of the files that a workload's kernels and launches come from."""
+    paths = [Path(inspect.getfile(workload.run))]
+    if workload is shipped_kernels.WORKLOAD:
+        paths += [ROOT / "tests" / "kernel_cases.py", *sorted((ROOT / "kernels").glob("*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def workloads() -> Iterator[Workload]:

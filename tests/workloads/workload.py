@@ -26,10 +26,14 @@ NAMES = (
     "dropout",
     "grouped_gemm",
     "block_scaled_matmul",
+    "elementwise",
+    "reductions",
+    "atomics",
+    "quantize_rows",
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
     """A kernel, or some that belong together.
 
