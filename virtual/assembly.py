@@ -144,7 +144,8 @@ def parse_instruction(text: str, source: str = "") -> Instruction:
 
 def _modifier(text: str) -> Any:
     if text.startswith("["):
-        return [int(number, 0) for number in text[1:-1].split(",")]
+        parts = text[1:-1].split(",")
+        return [int(number, 0) for number in parts] if all(map(_INTEGER.match, parts)) else text
     return int(text, 0) if _INTEGER.match(text) else text
 
 

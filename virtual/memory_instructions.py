@@ -20,7 +20,7 @@ BINDERS: dict[str, Callable[[Instruction], Step]] = {
     **scalar_memory.BINDERS,
 }
 # Caches and ordering: in lockstep everything is seen at once.
-WITHOUT_EFFECT = {"buffer_wbl2", "buffer_inv", "ds_nop", "s_dcache_inv_vol", "s_dcache_wb_vol"}
+WITHOUT_EFFECT = {"buffer_wbl2", "buffer_inv", "ds_nop"}
 OPCODES = BINDERS.keys() | WITHOUT_EFFECT
 
 # What gfx950 has, and LLVM makes of no kernel: the end of an opcode's name -> why it is refused.

@@ -1,6 +1,5 @@
 """Scalar loads and stores: one address a wave; section 8 of AMD's CDNA4 manual."""
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ from mxsub.virtual.assembly import Instruction
 from mxsub.virtual.buffer_addresses import ResourceReader
 from mxsub.virtual.faults import UnsupportedForm
 from mxsub.virtual.memory import Access
-from mxsub.virtual.operands import reader, scalar_writer
+from mxsub.virtual.operands import reader
 from mxsub.virtual.waves import Waves
 
 Array = npt.NDArray[Any]
@@ -24,8 +23,6 @@ _Places = Callable[[Waves], list[tuple[Array, Array]]]
 
 _LOADED = {"dword": 1, "dwordx2": 2, "dwordx4": 4, "dwordx8": 8, "dwordx16": 16}
 _STORED = {"dword": 1, "dwordx2": 2, "dwordx4": 4}
-
-_CLOCK = itertools.count(1)
 
 
 def _data(instruction: Instruction, count: int) -> int:
@@ -131,14 +128,8 @@ def _store_to_buffer(count: int) -> Binder:
     return bind
 
 
-def _read_clock(instruction: Instruction) -> Step:
-    """A clock that ticks whenever it is read: later is more, and that is all there is to it."""
-    write = scalar_writer(instruction.operands[0], "u64")
-    return lambda waves: write(waves, np.full((1, 1), next(_CLOCK), np.uint64), None)
-
-
 def _table() -> dict[str, Binder]:
-    table: dict[str, Binder] = {"s_memtime": _read_clock, "s_memrealtime": _read_clock}
+    table: dict[str, Binder] = {}
     for name, count in _LOADED.items():
         table[f"s_load_{name}"] = _load(count)
         table[f"s_buffer_load_{name}"] = _load_from_buffer(count)
