@@ -258,3 +258,58 @@ v_sub_u32_e32 v3, v3, v8"""
     text = text.replace("1.0", "v8").replace("ds_add", "v_mov_b32_e32 v8, 1.0\nds_add")
     got = bench.run(text, lds_bytes=4).view(np.float32)
     np.testing.assert_array_equal(got, LANE.astype(np.float32))
+
+
+def test_wide_buffer_loads_and_stores_end_dword_by_dword(bench):
+    """The resource ends within the third dword of lane 7, which lane 8 lies past: its two whole dwords are there."""
+    resource = RESOURCE.replace("0x80", "0x7a")
+    text = resource + "v_lshlrev_b32_e32 v6, 4, v0\nbuffer_load_dwordx4 v[20:23], v6, s[8:11], 0 offen"
+    got = bench.compute(text, X.reshape(64, 4), results=4)
+    want = X.reshape(64, 4) * (np.arange(256).reshape(64, 4) < 30)
+    np.testing.assert_array_equal(got, want)
+    assert [(f.sanitizer, f.count, "over the end" in f.sentence) for f in bench.report.findings] == [
+        ("memory", 1, True)
+    ]
+    text = """s_load_dwordx4 s[4:7], s[0:1], 0x0
+v_lshlrev_b32_e32 v6, 4, v0
+global_load_dwordx4 v[20:23], v6, s[4:5]
+s_mov_b64 s[8:9], s[6:7]
+s_movk_i32 s10, 0x7a
+s_mov_b32 s11, 0x27000
+buffer_store_dwordx4 v[20:23], v6, s[8:11], 0 offen
+s_endpgm"""
+    np.testing.assert_array_equal(bench.bare(text, X, np.zeros(256, np.uint32)).reshape(64, 4), want)
+
+
+@pytest.mark.parametrize(("records", "end"), [(5, 10), (0, 0)])
+def test_structured_buffers_end_with_their_records(bench, records, end):
+    """Records of 24 bytes, of which the index picks one; what is within the record is not checked."""
+    text = f"""s_mov_b32 s8, s4
+s_and_b32 s9, s5, 0xffff
+s_or_b32 s9, s9, 0x180000
+s_movk_i32 s10, {records}
+s_mov_b32 s11, 0x27000
+v_lshrrev_b32_e32 v6, 1, v0
+v_and_b32_e32 v7, 1, v0
+v_lshlrev_b32_e32 v7, 3, v7
+buffer_load_dwordx2 v[20:21], v[6:7], s[8:11], 0 idxen offen offset:4"""
+    got = bench.compute(text, X.reshape(64, 4), results=2)
+    start = LANE // 2 * 6 + LANE % 2 * 2 + 1
+    want = np.stack([X[start], X[start + 1]], 1) * (end > LANE)[:, None]
+    np.testing.assert_array_equal(got, want)
+
+
+def test_offsets_from_negative_addresses_in_lds(bench):
+    """LLVM folds a constant into the offset where the address before was negative: they add up in 32 bits."""
+    text = "v_sub_u32_e32 v6, 0, v1\nds_write_b32 v6, v2 offset:252\nds_read_b32 v3, v1"
+    np.testing.assert_array_equal(bench.run(text, X[:64], lds_bytes=256), X[63::-1])
+
+
+def test_transposing_reads_with_lanes_off(bench):
+    text = """v_lshlrev_b32_e32 v6, 3, v0
+ds_write_b64 v6, v[10:11]
+s_mov_b64 exec, 0xff
+ds_read_b64_tr_b8 v[20:21], v6
+s_mov_b64 exec, -1"""
+    bench.compute(text, X[:128].reshape(64, 2), results=1, lds_bytes=512)
+    assert [(f.sanitizer, "transposing LDS read" in f.sentence) for f in bench.report.findings] == [("exec", True)]
