@@ -5,7 +5,9 @@ the 32 elements of a row and a part of K the E8M0 scale in the lane that has tha
 number) and op_sel_hi (high bit) pick the byte.
 
 Products are exact; in which order the hardware adds, and how it rounds between, is not documented. Here the products
-are summed first, in float32 (of f32 and f64 elements in float64), then C is added; integers wrap.
+are summed first, in float64, then C is added; integers wrap. Products of 4- and 6-bit elements are summed in float32,
+which holds their sum unless the scales are far apart. A sum that rounded would depend on how many waves are multiplied
+at once, and waves with the same inputs have to get the same result, as on the hardware.
 """
 
 from collections.abc import Callable

@@ -16,6 +16,9 @@ from mxsub.virtual.waves import LANES, Waves
 Array = npt.NDArray[Any]
 U32, U64, F32 = np.uint32, np.uint64, np.float32
 
+# Elements up to this size have sums that float32 holds.
+_SMALL_BITS = 6
+
 # Elements that a scale is for.
 _SCALED_TOGETHER = 32
 # Powers of two are exact in float32 but for the largest; those, and NaN, need float64.
@@ -97,6 +100,8 @@ class MatrixOperand:
         layout = self.layout
         values = numbers(layout.by_row(bits[..., : len(words)]), self._form)
         values = values.reshape(*values.shape[:3], layout.depth)
+        if layout.bits > _SMALL_BITS and values.dtype == F32:
+            values = values.astype(np.float64)
         return Matrices(values if scale is None else self._scaled(values, bits[..., len(words) :]), which)
 
     def _scaled(self, values: Array, codes: Array) -> Array:
