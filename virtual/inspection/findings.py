@@ -96,7 +96,7 @@ def _lines(launch: Launch) -> Found:
                 sums[k] += number
             everything += use.lines
     for (source, kind), (asked, lines, accesses) in places.items():
-        wasted = lines * LINE_BYTES / asked
+        wasted = lines / (accesses * -(-asked // (accesses * LINE_BYTES)))
         if wasted >= _WASTED_LINES and lines >= _LARGE_SHARE * everything:
             yield (
                 "uncoalesced",

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Resources:
-    """vgprs: of a lane, without agprs; sgprs: of a wave; *_spills: registers. scratch: bytes of a lane.
-    lds: bytes of a workgroup, as launched."""
+    """vgprs: of a lane, without agprs, and where there are any, rounded up to fours; sgprs: of a wave; *_spills:
+    registers. scratch: bytes of a lane. lds: bytes of a workgroup, as launched."""
 
     vgprs: int
     agprs: int

@@ -1,0 +1,185 @@
+"""`mxsub inspect`, on the shipped project and on submissions that do something else."""
+
+import json
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mxsub.cli import main
+from mxsub.submit.history import History
+from mxsub.submit.new_project import create_project
+
+pytest.importorskip("torch")
+pytest.importorskip("triton")
+pytestmark = pytest.mark.slow
+
+# It tunes itself in its first call, and calls torch for something that needs a kernel, and for something that does not.
+TUNED = """\
+    #!POPCORN leaderboard amd-mxfp4-mm
+    import torch
+    import triton
+    import triton.language as tl
+
+
+    @triton.autotune([triton.Config({"BLOCK": 64}, num_warps=1), triton.Config({"BLOCK": 512}, num_warps=4)], key=["n"])
+    @triton.jit
+    def fill(target, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(target + at, at.to(tl.bfloat16), mask=at < n)
+
+
+    def custom_kernel(data):
+        a, b = data[:2]
+        target = torch.empty((a.shape[0], b.shape[0]), dtype=torch.bfloat16, device=a.device)
+        zeros = torch.zeros(64, device=a.device).view(8, 8)
+        fill[lambda meta: (triton.cdiv(target.numel(), meta["BLOCK"]),)](target, target.numel())
+        return target
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("project")
+    create_project(made)
+    return made
+
+
+def inspect(folder: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, ["inspect", *words, "--project", str(folder)], prog_name="mxsub")
+
+
+def found(folder: Path, *words: str) -> dict[str, Any]:
+    told = inspect(folder, *words, "--json")
+    assert told.exit_code == 0, told.output
+    content: dict[str, Any] = json.loads(told.stdout)
+    return content
+
+
+def test_a_benchmark_shape(folder: Path) -> None:
+    """4 x 2880 x 512: 90 tiles of 8 x 32, each weight read once and each activation by all of them."""
+    inspected = found(folder, "--shape", "4,2880,512", "--time")
+    (shape,) = inspected["shapes"]
+    (launch,) = shape["launches"]
+    counts = launch["counts"]
+    assert (shape["shape"], launch["kernel"], launch["grid"]) == ("4x2880x512", "mxfp4_gemm_direct", [90, 1, 1])
+    assert counts["spread"] == {
+        "workgroups": 90, "units_used": 90, "rounds": 1, "last_round_units": 90, "busy": 90 / 256,
+    }  # fmt: skip
+    arguments = {(entry["argument"], entry["verb"]): entry for entry in counts["traffic"]["arguments"]}
+    weights, scales = arguments["b_ptr", "reads"], arguments["b_scales_ptr", "reads"]
+    assert weights["asked_bytes"] == weights["distinct_launch_bytes"] == weights["tensor_bytes"] == 2880 * 512 // 2
+    assert weights["cache_modifiers"] == {"sc0 nt": 2880 * 512 // 2}  # .cg
+    assert scales["distinct_launch_bytes"] == 2880 * 512 // 32
+    activations = arguments["a_ptr", "reads"]
+    assert activations["distinct_launch_bytes"] == 4 * 512 * 2
+    assert activations["distinct_workgroups_bytes"] == 90 * 4 * 512 * 2
+    assert activations["distinct_dies_bytes"] == 8 * 4 * 512 * 2
+    assert arguments["c_ptr", "writes"]["asked_bytes"] == 4 * 2880 * 2
+    work = counts["work"]
+    # Rows of 16 in place of 4; every tile at least once.
+    assert work["matrix_flops"]["fp4"] >= 2 * 16 * 2880 * 512
+    assert work["matrix_flops"]["fp4"] == 65536 * work["executed"]["matrix"]
+    assert work["converted_values"]["fp4"] % (90 * 8 * 512) == 0
+    kinds = {finding["kind"] for finding in [*shape["findings"], *counts["findings"]]}
+    assert kinds == {"redundant conversions", "idle units", "few waves"}
+    estimate = launch["timing"]["estimated_us"]
+    assert 0.1 < estimate["fast"] <= estimate["likely"] <= estimate["slow"] < 10
+    assert counts["roofline"]["floor_us"] < estimate["fast"]
+    call = shape["estimated_us"]
+    assert call["likely"] == pytest.approx(estimate["likely"] + 5.5)
+
+
+def test_registers_and_waves_are_the_compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM writes its own count of waves into the assembly, which Triton keeps; it is no more than are wanted."""
+    project, cache = tmp_path / "project", tmp_path / "cache"
+    create_project(project)
+    configs = project / "configs.yaml"
+    configs.write_text(configs.read_text().replace("waves_per_eu: 2", "waves_per_eu: 0"))
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(cache))
+    inspected = found(project, "--shape", "16,2112,7168", "--shape", "256,3072,1536")
+    said: dict[str, list[dict[str, int]]] = {}
+    for file in cache.rglob("*.amdgcn"):
+        lines = file.read_text().splitlines()
+        numbers = {
+            key: int(line.rpartition(":")[2])
+            for line in lines
+            for key in ("TotalNumVgprs", "NumAgprs", "Occupancy", "ScratchSize")
+            if line.startswith(f"; {key}:")
+        }
+        name = next(line.split()[1] for line in lines if ".amdhsa_kernel" in line)
+        said.setdefault(name, []).append(numbers)
+    checked = 0
+    for shape in inspected["shapes"]:
+        for launch in shape["launches"]:
+            resources = launch["counts"]["resources"]
+            own = {
+                "TotalNumVgprs": resources["vgprs"] + resources["agprs"],
+                "NumAgprs": resources["agprs"],
+                "ScratchSize": resources["scratch_bytes"],
+                "Occupancy": launch["counts"]["occupancy"]["waves_per_simd"],
+            }
+            assert own in said[launch["kernel"]]
+            checked += 1
+    assert checked == 3
+
+
+def test_the_tables(folder: Path) -> None:
+    told = inspect(folder, "--shape", "16,2112,7168", "--time")
+    assert told.exit_code == 0, told.output
+    for text in (
+        "VGPRs", "waves/SIMD", "CUs in the last", "branch and sync", "in the code", "by XCD", "sc0 nt", "by conflicts",
+        "memory floor us", "estimated from the machine code, not measured", "the call, with launches",
+        "reduce_splitk: 33 workgroups for 256 CUs: 223 of them (87%) get none",
+        "converts 3,784,704 values to fp4 where A has m x k = 114,688: each 33.0 times",
+    ):  # fmt: skip
+        assert text in told.output, text
+
+
+def test_only_the_second_call_counts(folder: Path, tmp_path: Path) -> None:
+    """Not the launches with which Triton's autotuner tries its configs."""
+    file = tmp_path / "tuned.py"
+    file.write_text(dedent(TUNED))
+    (shape,) = found(folder, str(file), "--shape", "4,2880,512")["shapes"]
+    assert [(launch["kernel"], launch["counts"]["workgroups"]) for launch in shape["launches"]] in (
+        [("fill", 180)], [("fill", 23)],
+    )  # fmt: skip
+    assert shape["torch_operations"] == {"zeros": 1}
+    assert shape["findings"][0]["kind"] == "torch operations"
+
+
+def test_two_side_by_side(folder: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "64.py", tmp_path / "512.py"
+    small, large = 'triton.Config({"BLOCK": 64}, num_warps=1)', 'triton.Config({"BLOCK": 512}, num_warps=4)'
+    first.write_text(dedent(TUNED.replace(f"{small}, {large}", small)))
+    second.write_text(dedent(TUNED.replace(f"{small}, {large}", large)))
+    words = ("--compare", str(first), str(second), "--shape", "4,2880,512")
+    content = found(folder, *words)
+    changes = {entry["figure"]: (entry["old"], entry["new"]) for entry in content["figures"]}
+    assert changes["workgroups"] == (180, 23)
+    assert changes["waves each"] == (1, 4)
+    assert content["old"]["shapes"][0]["launches"][0]["counts"]["workgroups"] == 180
+    with History.open(folder) as history:
+        hashes = [content[side]["sha256"] for side in ("old", "new")]
+        assert all(history.inspections.of(sha256) for sha256 in hashes)
+
+
+def test_a_submission_that_fails(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("def custom_kernel(data):\n    raise ValueError('no such luck')\n")
+    told = inspect(folder, str(file), "--shape", "4,2880,512")
+    assert told.exit_code == 1
+    assert told.stderr.splitlines()[-1].startswith("error: ")
+    assert "ValueError: no such luck at submission.py:2, in case 1 of 1 (4x2880x512" in told.stderr
+
+
+def test_wrong_words(folder: Path) -> None:
+    for words, says in (
+        (("nowhere.py",), "nowhere.py"),
+        (("--shape", "4,2881,512"), "must be a multiple of 64"),
+        (("--compare", "a", "b", "--variant", "runtime"), "--compare names two texts"),
+    ):
+        told = inspect(folder, *words)
+        assert (told.exit_code, says in told.stderr) == (2, True), told.output
