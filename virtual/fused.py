@@ -77,8 +77,10 @@ def _two_product(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _one(a: float, b: float, c: float, shift: int) -> float:
-    if not (isfinite(a) and isfinite(b) and isfinite(c)):
+    if not (isfinite(a) and isfinite(b)):
         return a * b + c
+    if not isfinite(c):
+        return c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return a * b + c if c == 0 or a * b == 0 else 0.0

@@ -96,7 +96,8 @@ class Batch:
             group.pc = pc
             self._ready.append(group)
         except Violation as violation:
-            place = self._place(group, pc - 1, violation.row, violation.lane, f", address {violation.address:#x}")
+            address = "" if violation.address is None else f", address {violation.address:#x}"
+            place = self._place(group, pc - 1, violation.row, violation.lane, address)
             raise IllegalAccess(f"{violation.what} {place}") from None
         finally:
             self._executed += executed

@@ -39,10 +39,11 @@ def _with_carry(total: Array) -> tuple[Array, Array]:
 
 
 def _mad_signed(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """64-bit multiply-add, and whether the sum overflowed."""
+    """64-bit multiply-add, and the sign that the sum has in 65 bits."""
     product: Array = a.astype(I64) * b
     total: Array = product + c
-    return total, ((product ^ total) & (c ^ total)) < 0
+    overflowed = ((product ^ total) & (c ^ total)) < 0
+    return total, (total < 0) ^ overflowed
 
 
 def _bit_field(a: Array, offset: Array, width: Array) -> Array:

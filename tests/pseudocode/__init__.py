@@ -100,10 +100,12 @@ def run_lane(name: str, *sources: int, **names: int) -> State:
     """Run one lane of an opcode with the bits of its sources; gives the state after it."""
     before = {f"S{k}": bits for k, bits in enumerate(sources)} | {"D0": 0, "VDST": 0, "SRC0": 1} | names
     lane, old = before.get("laneId", 0), before["D0"]
+    before["D"] = old  # as v_bitop3 calls it
     state = State(before, vgpr={(lane, 0): old, (lane, 1): before.get("S0", 0)})
     run(name, state)
-    if state.vgpr[lane, 0] != old:  # written as VGPR[laneId][VDST]
-        state.names["D0"] = state.vgpr[lane, 0]
+    for written in (state.vgpr[lane, 0], state.names["D"]):  # as VGPR[laneId][VDST], or as D
+        if written != old:
+            state.names["D0"] = written
     return state
 
 

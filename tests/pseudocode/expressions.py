@@ -184,6 +184,8 @@ def _cast(node: tree.Cast) -> Evaluator:
 
 def _unary(node: tree.Unary) -> Evaluator:
     argument, sign = expression(node.argument), node.operator
+    if sign == "+":
+        return argument
     if sign == "!":
         return lambda frame: boolean(not argument(frame))
     if sign == "~":
@@ -203,6 +205,9 @@ def _binary(node: tree.Binary) -> Evaluator:
     if sign == "==" and _base_name(node.right) == "DENORM":
         left = expression(node.left)
         return lambda frame: boolean(is_denormal(left(frame)))
+    if sign == "==" and _is_signed_zero(node.right):
+        left, zero = expression(node.left), expression(node.right)
+        return lambda frame: boolean(left(frame).real.is_zero and left(frame).bits == zero(frame).bits)
     if sign == "*":
         for power, other in ((node.left, node.right), (node.right, node.left)):
             power = power.argument if isinstance(power, tree.Cast) else power
@@ -220,6 +225,16 @@ def _binary(node: tree.Binary) -> Evaluator:
     if sign == "**":
         raise PseudoCodeError("a power that is no factor")
     return lambda frame: arithmetic(sign, first(frame), second(frame), frame.state.rounding)
+
+
+def _is_signed_zero(node: Any) -> bool:
+    """Is it +0.0 or -0.0? Without a sign, 0.0 is as good as both."""
+    return (
+        isinstance(node, tree.Unary)
+        and isinstance(node.argument, tree.Number)
+        and node.argument.value.is_float
+        and not node.argument.value
+    )
 
 
 def _scaled(other: Any, power: tree.Binary) -> Evaluator:

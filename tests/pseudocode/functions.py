@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.pseudocode import reals
-from tests.pseudocode.grammar import PseudoCodeError
 from tests.pseudocode.reals import FORMATS, NAN, Real
 from tests.pseudocode.state import State
 from tests.pseudocode.values import Type, Value, boolean, converted, of_integer, of_real, reinterpreted, type_named
@@ -22,7 +21,7 @@ _NORMALIZED = {"snorm": ("i", 32767), "unorm": ("u", 65535)}
 TWO_OVER_PI_BITS = 1201
 
 
-def _two_over_pi() -> int:
+def two_over_pi() -> int:
     """By Machin's formula, with bits to spare."""
     extra = TWO_OVER_PI_BITS + 64
 
@@ -178,7 +177,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "signext": _sign_extended,
     "signext_from_bit": _sign_extended_from_bit,
     "bitCount": lambda a, state: of_integer(("u", 32), a.bits.bit_count()),
-    "two_over_pi": lambda state: Value(("b", TWO_OVER_PI_BITS), _two_over_pi()),
+    "two_over_pi": lambda state: Value(("b", TWO_OVER_PI_BITS), two_over_pi()),
     "HwRegWriteMask": lambda register, privileged, state: Value(("b", 32), 0xFFFFFFFF),
     "nop": lambda state: Value(("b", 32), 0),
     **{
@@ -203,7 +202,9 @@ def conversion(name: str) -> Callable[..., Value] | None:
     if source is None or target is None:
         return None
     if target[0] in "ui":
-        return lambda a, state: _to_integer(reinterpreted(a, source), target)
+        # To bytes of colours, to nearest: no document says so; shadPS4 has it from the console's hardware.
+        rounding = reals.NEAREST_EVEN if target == ("u", 8) else "trunc"
+        return lambda a, state: _to_integer(reinterpreted(a, source), target, rounding)
     if stochastic:
         return lambda a, seed, *scale: _stochastic(reinterpreted(a, source), seed.bits, target, scale[:-1])
     if scaled:
@@ -217,15 +218,15 @@ def _to_float(a: Value, target: Type, state: State) -> Value:
     return converted(a, target, state.rounding)
 
 
-def _to_integer(a: Value, target: Type) -> Value:
-    """Truncated and clipped; a NaN becomes 0."""
+def _to_integer(a: Value, target: Type, rounding: str) -> Value:
+    """Rounded and clipped; a NaN becomes 0."""
     real = a.real
     low, high = (0, (1 << target[1]) - 1) if target[0] == "u" else (-1 << target[1] - 1, (1 << target[1] - 1) - 1)
     if real.kind == "nan":
         return Value(target, 0)
     if real.kind == "infinite":
         return of_integer(target, low if real.negative else high)
-    whole = reals.whole(real, "trunc")
+    whole = reals.whole(real, rounding)
     number = whole.mantissa << max(whole.exponent, 0)
     return of_integer(target, min(max(-number if whole.negative else number, low), high))
 
@@ -243,11 +244,36 @@ def _normalized(a: Value, target: Type, factor: int) -> Value:
 
 
 def _scaled(a: Value, scale: int, target: Type) -> Value:
-    """By an E8M0 scale: divided by it on the way to a narrow format, multiplied on the way back."""
+    """By an E8M0 scale, where 255 is NaN: divided by it on the way to a narrow format, multiplied on the way back."""
     exponent = scale - 127
     number = a.real.scaled(-exponent if target[1] <= 8 else exponent)
+    if scale == 255:
+        number = Real("nan", number.negative)
     return Value(target, reals.encode(number, FORMATS[target]))
 
 
+def stochastically_rounded(a: Value, seed: int, target: Type, exponent: int) -> Value:
+    """The number times 2**exponent with as many of the seed's top bits added as are cut off of the source's mantissa.
+
+    No document defines it; as AMD's headers emulate it on the host (hip/amd_detail/amd_hip_ocp_host.hpp,
+    from_float_sr): what a denormal result cannot hold of the source's mantissa is cut off before the random bits come.
+    """
+    form, source = FORMATS[target], FORMATS[a.type]
+    number = a.real.scaled(exponent)
+    if number.kind != "finite" or number.is_zero:
+        return Value(target, reals.encode(number, form))
+    random_bits = source.mantissa_bits - form.mantissa_bits
+    lowest = 1 - form.bias
+    top = max(number.mantissa.bit_length() - 1 + number.exponent, lowest)
+    # In units of the source's last bit, for a number of this exponent.
+    cut = number.exponent - (top - source.mantissa_bits)
+    units = number.mantissa << cut if cut >= 0 else number.mantissa >> -cut
+    rounded = units + (seed >> 32 - random_bits) >> random_bits
+    result = Real("finite", number.negative, rounded, top - form.mantissa_bits)
+    return Value(target, reals.encode(result, form, reals.TOWARD_ZERO_TO_INFINITY))
+
+
 def _stochastic(a: Value, seed: int, target: Type, scale: tuple[Value, ...]) -> Value:
-    raise PseudoCodeError("stochastic rounding")
+    if scale and scale[0].integer == 255:
+        return Value(target, reals.encode(Real("nan", a.real.negative), FORMATS[target]))
+    return stochastically_rounded(a, seed, target, 127 - scale[0].integer if scale else 0)

@@ -239,9 +239,7 @@ class _Parser:
 
     def _unary(self) -> Any:
         if self._kind() == "operator" and self._peek() in ("-", "+", "~", "!"):
-            operator = self._next()
-            argument = self._unary()
-            return argument if operator == "+" else Unary(operator, argument)
+            return Unary(self._next(), self._unary())
         return self._postfix()
 
     def _postfix(self) -> Any:

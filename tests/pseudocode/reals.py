@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
 
-NEAREST_EVEN, TOWARD_ZERO = "nearest even", "toward zero"
+# The last is toward zero too, but what is too large becomes infinite.
+NEAREST_EVEN, TOWARD_ZERO, TOWARD_ZERO_TO_INFINITY = "nearest even", "toward zero", "toward zero to infinity"
 
 # More bits than the widest format has, twice over.
 _QUOTIENT_BITS = 140
@@ -97,17 +98,18 @@ def decode(bits: int, shape: Format) -> Real:
     return Real("finite", negative, fraction, max(field, 1) - shape.bias - shape.mantissa_bits)
 
 
-def encode(number: Real, shape: Format, mode: str = NEAREST_EVEN, saturate: bool = False) -> int:
-    """The code of the rounded number. What is too large becomes infinite, or, toward zero, where the format has no
-    infinities, or with `saturate`, the largest finite number. A NaN of a format without becomes the largest number."""
+def encode(number: Real, shape: Format, mode: str = NEAREST_EVEN) -> int:
+    """The code of the rounded number. What is too large becomes infinite; NaN where there is a NaN but no infinity;
+    the largest number where there is neither, or toward zero. A NaN of a format without becomes the largest number."""
     sign = int(number.negative) << shape.width - 1
+    nan = shape.largest if shape.nan is None else shape.nan
     if number.kind == "nan":
-        return sign | (shape.largest if shape.nan is None else shape.nan)
-    if number.is_zero:
-        return sign
-    infinite = shape.largest if saturate or not shape.infinities else shape.largest + 1
+        return sign | nan
+    infinite = shape.largest + 1 if shape.infinities else nan
     if number.kind == "infinite":
         return sign | infinite
+    if number.mantissa == 0:
+        return sign
     lowest = 1 - shape.bias - shape.mantissa_bits
     exponent = max(number.mantissa.bit_length() - shape.mantissa_bits - 1 + number.exponent, lowest)
     mantissa, cut = number.mantissa, exponent - number.exponent

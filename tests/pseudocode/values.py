@@ -94,13 +94,13 @@ def stored(value: Value, type_: Type, mode: str = reals.NEAREST_EVEN) -> Value:
 
 
 def cast(value: Value, type_: Type, mode: str = reals.NEAREST_EVEN) -> Value:
-    """`32'F(value)`: the same number; bits, as of hexadecimal constants, of the same width are taken as they are."""
-    kind, width = type_
+    """`32'F(value)`: the same number; bits, which hexadecimal constants are, too, are taken as they are."""
+    kind, _ = type_
     if kind == "b":
         return of_integer(type_, value.bits if value.is_float else value.integer)
     if kind in "ui":
         number = reals.whole(value.real, "trunc")
         return of_integer(type_, (-1 if number.negative else 1) * (number.mantissa << max(number.exponent, 0)))
-    if value.type == ("b", width):
-        return Value(type_, value.bits)
+    if value.type[0] == "b":
+        return of_integer(type_, value.bits)
     return converted(value, type_, mode)
