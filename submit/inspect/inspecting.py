@@ -78,10 +78,10 @@ class Inspection:
 def inspect(request: InspectRequest, on_progress: Progress | None = None) -> Inspection:
     """Counts what one call a shape does.
 
-    Raises UsageError where there is no such text, task or case, EnvironmentProblem where the GPU cannot be emulated,
-    MxsubError where the submission fails.
+    Always on the virtual MI355X, whatever the project's GPU is. Raises UsageError where there is no such text, task or
+    case, EnvironmentProblem where what emulates is not installed, MxsubError where the submission fails.
     """
-    source = source_of(request.named, request.folder, request.variant, None)
+    source = source_of(request.named, request.folder, request.variant, virtual.GPU)
     twin = twin_of(source.gpu)
     like = RunRequest(task_folder=request.task_folder, mode="benchmark", shapes=request.shapes)
     task = task_for(like, source.project)
