@@ -30,8 +30,9 @@ U32 = np.uint32
 LDS_LIMIT = 160 * 1024
 WAVES_LIMIT = 16
 
-# Of a batch of workgroups, which run together: enough for numpy to be efficient, few enough for the caches.
-_BATCH_WAVES = 256
+# Of a batch of workgroups, which run together: enough for numpy to be efficient and for waves to have tiles in common,
+# few enough for memory (a register of them all has 256 KiB).
+_BATCH_WAVES = 1024
 # Kernels with atomics may have workgroups that wait for one another, so as many as possible run together.
 _BATCH_WAVES_WITH_ATOMICS = 2048
 

@@ -37,6 +37,9 @@ SCALED_WITH_LANES_OFF = (
 )
 PLAIN_WITH_LANES_OFF = "MFMA ran with lanes switched off; it uses all lanes whatever EXEC says"
 
+# One large product of all pairs is still faster than many small ones when so many pairs are not needed.
+_PAIRS_FOR_A_WAVE = 2
+
 # Multiplications for which OpenBLAS does not start threads, which cost more than they bring at these sizes.
 _ONE_THREAD = 1 << 18
 
@@ -111,12 +114,28 @@ def _broadcasts(instruction: Instruction, opcode: MatrixOpcode) -> tuple[Array |
 def _product(first: Matrices, second: Matrices) -> Array:
     """A times B transposed, (waves, blocks, R, R). A matrix that many waves share is multiplied with all of theirs at
     once."""
+    if first.which is not None and second.which is not None and _is_grid(first, second):
+        return _product_of_all(first.values[:, 0], second.values[:, 0])[first.which, :, second.which][:, None]
     if second.which is not None and first.which is None and first.values.shape[1] == 1:
         return _shared_product(first.values, second.values[:, 0], second.which)
     if first.which is not None and second.which is None and second.values.shape[1] == 1:
         return _shared_product(second.values, first.values[:, 0], first.which).swapaxes(2, 3)
     product: Array = np.matmul(first.all(), second.all().swapaxes(2, 3))
     return product
+
+
+def _is_grid(first: Matrices, second: Matrices) -> bool:
+    """Do the waves have nearly all pairs of the distinct matrices, as the tiles of a product do?"""
+    assert first.which is not None
+    pairs = len(first.values) * len(second.values)
+    return first.values.shape[1] == second.values.shape[1] == 1 and pairs <= _PAIRS_FOR_A_WAVE * len(first.which)
+
+
+def _product_of_all(first: Array, second: Array) -> Array:
+    """(a, R, K) and (b, R, K) to the product of each of the first with each of the second, (a, R, b, R)."""
+    rows, depth = first.shape[1:]
+    product: Array = first.reshape(-1, depth) @ second.reshape(-1, depth).T
+    return product.reshape(len(first), rows, len(second), rows)
 
 
 def _shared_product(own: Array, shared: Array, which: Array) -> Array:

@@ -125,7 +125,7 @@ def _distinct(bits: Array) -> tuple[Array, Array | None]:
     flat = bits.reshape(count, -1).view(U64)
     sums = flat @ _FACTORS[: flat.shape[1]]
     _, first, which = np.unique(sums, return_index=True, return_inverse=True)
-    if len(first) > count // 8:
+    if len(first) > count // 2:
         return bits, None
     chosen = flat[first]
     if not np.array_equal(flat, chosen[which]):
