@@ -1,5 +1,6 @@
 """Vector instructions: the tables of opcodes turned into functions of the waves that run them."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ from mxsub.virtual.faults import UnsupportedForm
 from mxsub.virtual.lane_patterns import dpp_pattern
 from mxsub.virtual.mode import overflow_clamped
 from mxsub.virtual.operands import DTYPES, Reader, Writer, reader, writer
-from mxsub.virtual.operations import Function, Table
+from mxsub.virtual.operations import Function, Operation, Table
 from mxsub.virtual.registers import EXEC, MODE, VCC
 from mxsub.virtual.waves import LANES, Waves
 
@@ -41,6 +42,8 @@ OPERATIONS: Table = {
 }
 OPCODES = OPERATIONS.keys() | lanes.BINDERS.keys()
 
+# Integer operations that clamp keeps to what their result holds.
+_SATURATING = re.compile(r"v_(?:pk_)?(?:add|sub|subrev|mad|sad|msad|dot)")
 # Sources that the assembly text does not name: the type of each and the scalar registers that it is in.
 _IMPLICIT = {"vcc": ("mask", scalar(VCC, 2)), "mode": ("u32", scalar(MODE))}
 
@@ -51,6 +54,7 @@ def bind(instruction: Instruction) -> Step:
         return lanes.BINDERS[instruction.opcode](instruction)
     operation = OPERATIONS[instruction.opcode]
     results = operation.results
+    _check_selection(instruction, operation)
     function = _modified(instruction, operation.function_for(instruction), results)
     operands = list(instruction.operands)
     targets = [operands.pop(0) for _ in results]
@@ -78,6 +82,14 @@ def bind(instruction: Instruction) -> Step:
     if len(writes) > 1:
         return _several_results(function, reads, writes)
     return _one_result(function, reads, writes[0])
+
+
+def _check_selection(instruction: Instruction, operation: Operation) -> None:
+    """op_sel picks halves, or what an operation of its own makes of it. Raises UnsupportedForm."""
+    if operation.make is None and any(instruction.modifiers.get("op_sel", ())):
+        kinds = (*operation.results, *operation.sources)
+        if not any(kind.startswith("2x") or "16" in kind for kind in kinds):
+            raise UnsupportedForm("op_sel of whole registers")
 
 
 def _one_result(function: Function, reads: list[Reader], write: Writer) -> Step:
@@ -142,9 +154,13 @@ def _modified(instruction: Instruction, function: Function, results: tuple[str, 
     if not instruction.modifiers.get("clamp"):
         return function
     kind = results[0].rstrip("^+").removeprefix("2x")
-    if len(results) > 1 or kind not in DTYPES or (DTYPES[kind].itemsize > 4 and DTYPES[kind].kind != "f"):
+    if len(results) > 1 or kind not in DTYPES:
         raise UnsupportedForm("clamp")
-    return _between_0_and_1(function) if DTYPES[kind].kind == "f" else _saturated(function, DTYPES[kind])
+    if DTYPES[kind].kind == "f":
+        return _between_0_and_1(function)
+    if DTYPES[kind].itemsize > 4 or not _SATURATING.match(instruction.opcode):
+        raise UnsupportedForm("clamp")
+    return _saturated(function, DTYPES[kind])
 
 
 def _between_0_and_1(function: Function) -> Function:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mxsub.virtual import vector
-from tests.instructions.vector_bench import Run, VectorBench
+from tests.instructions.vector_bench import Run, VectorBench, explicit_kinds
 
 # Tables of their own behind the opcode, and constants within it.
 _TABLES = (0x00, 0x11, 0x96, 0xCA, 0xE8, 0xEC, 0xF8, 0xEA, 0x36, 0x6C, 0x78, 0xC8, 0xE0, 0xFE, 0x80, 0x40, 0x20, 0xFF)
@@ -19,6 +19,24 @@ def test_opcode(opcode, random):
     bench = VectorBench(random)
     for _ in range(4 if opcode in _CONSTANTS else 1):
         bench.check(Run(opcode, constant=_CONSTANTS.get(opcode)))
+
+
+@pytest.mark.parametrize("opcode", sorted(set(OPCODES) - _CONSTANTS.keys()))
+def test_scalar_source(opcode, random):
+    """One of the sources is the same in all lanes of a wave."""
+    kinds = explicit_kinds(opcode)
+    scalar = [k for k, kind in enumerate(kinds) if kind != "mask" and "*" not in kind]
+    VectorBench(random, 2).check(Run(opcode, uniform=int(random.choice(scalar))))
+
+
+@pytest.mark.parametrize(
+    "selector", [0x07060504, 0x01000706, 0x0C0C0400, 0x0D0B0A09, 0x080C0302, 0x03020100, 0x05040403, 0x0C0C0C0C]
+)
+def test_permutation_with_a_constant(selector, random):
+    bench = VectorBench(random, 1)
+    sources = bench.sources("v_perm_b32")
+    sources[2][:] = selector
+    bench.check(Run("v_perm_b32", constant=2), sources)
 
 
 @pytest.mark.parametrize("opcode", TABLED)

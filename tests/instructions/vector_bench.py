@@ -60,7 +60,8 @@ class Run:
     modifiers: behind the operands. names: of the pseudo-code's state, for every lane. encoding: suffix of the opcode.
     constant: the number of the source that is a constant, the same in all lanes. written: how each source is written,
     with {} for its registers. view: what the opcode sees of the sources, whose numbers it gets. store: what the
-    destination holds, of the opcode's result and of what it held before.
+    destination holds, of the opcode's result and of what it held before. uniform: the number of the source that is in
+    scalar registers.
     """
 
     opcode: str
@@ -68,6 +69,7 @@ class Run:
     names: dict[str, int] = field(default_factory=dict)
     encoding: str = ""
     constant: int | None = None
+    uniform: int | None = None
     written: tuple[str, ...] = ()
     view: Callable[[list[int]], list[int]] = list
     store: Callable[[int, int], int] | None = None
@@ -129,6 +131,8 @@ class VectorBench:
     def check(self, run: Run, sources: list[Words] | None = None) -> None:
         """Run the opcode and compare the results of every lane with the pseudo-code's."""
         sources = self.sources(run.opcode) if sources is None else sources
+        if run.uniform is not None:
+            sources[run.uniform] = np.repeat(sources[run.uniform][::64], 64, axis=0)
         if run.constant is not None:
             sources[run.constant] = np.broadcast_to(sources[run.constant][:1], (self.lanes, 1))
         old = self.operands.of("u32") if self._old_words(run) else None
@@ -174,7 +178,12 @@ class VectorBench:
                 names.append(f"0x{int(words[0, 0]):x}")
             else:
                 written = run.written[k] if run.written else "{}"
-                names.append(written.format(named(load(words), words.shape[1])))
+                place = named(load(words), words.shape[1])
+                if run.uniform == k:
+                    count = words.shape[1]
+                    lines += [f"v_readfirstlane_b32 s{70 + j}, v{at - count + j}" for j in range(count)]
+                    place = named(70, count).replace("v", "s")
+                names.append(written.format(place))
         lines.append(f"v_cmp_ne_u32_e64 vcc, 0, v{load(vcc.astype(np.uint32)[:, None])}")
         lines.append(f"v_cmp_ne_u32_e64 s[46:47], 0, v{load(active.astype(np.uint32)[:, None])}")
         if old is not None:
