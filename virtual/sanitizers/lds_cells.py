@@ -1,6 +1,6 @@
 """The pieces of LDS that an access reaches for, in numbers that compare across waves and workgroups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ class LdsAccess:
     """One instruction's access, kept for later.
 
     pc: the instruction. verb: READS, WRITES or UPDATES. data: of WRITES the bytes, uint8 (accesses, size).
+    chosen: which of the flat accesses count, bool; None for all.
     """
 
     waves: Waves
@@ -25,11 +26,29 @@ class LdsAccess:
     size: int
     verb: str
     data: Array | None = None
+    chosen: Array | None = None
+
+    def of(self, workgroups: Array) -> "LdsAccess | None":
+        """The part of it that some workgroups made, bool by their number; None where there is none."""
+        assert self.access.bank is not None
+        chosen = workgroups[self.access.bank]
+        if self.chosen is not None:
+            chosen &= self.chosen
+        return replace(self, chosen=chosen) if chosen.any() else None
+
+    def is_alike(self, workgroups: int) -> bool:
+        """Do all workgroups of the batch reach for the same places?"""
+        access = self.access
+        if access.mask is not None or self.chosen is not None or len(access.flat) % workgroups:
+            return False
+        by_group = access.flat.reshape(workgroups, -1)
+        return bool((by_group == by_group[0]).all())
 
     def values(self, granule: int) -> Array:
         """What is stored to each of the cells, as unsigned integers."""
         assert self.data is not None
-        return np.ascontiguousarray(self.data).view(f"u{granule}").reshape(-1)
+        data = self.data if self.chosen is None else self.data[self.chosen]
+        return np.ascontiguousarray(data).view(f"u{granule}").reshape(-1)
 
     def cells(self, granule: int, lds_bytes: int) -> tuple[Array, Array]:
         """Flat: the cells of `granule` bytes (which divide the size), each with the row of the wave that reaches it.
@@ -39,6 +58,8 @@ class LdsAccess:
         access = self.access
         assert access.bank is not None
         row, first, bank = access.rows(), access.flat, access.bank
+        if self.chosen is not None:
+            row, first, bank = row[self.chosen], first[self.chosen], bank[self.chosen]
         cell = first // granule + bank * -(-lds_bytes // granule)
         count = self.size // granule
         if count > 1:

@@ -50,20 +50,27 @@ class LdsRaces(Watcher):
             return
         if len(workgroups) == self._workgroups:
             key = tuple((id(entry.access), entry.pc) for entry in log)
-            if key not in self._clean and self._look(log) and len(self._clean) < _KEPT:
+            if key not in self._clean and (self._is_clean(log) or self._look(log)) and len(self._clean) < _KEPT:
                 self._clean[key] = [entry.access for entry in log]
             self._log = []
             return
         # Workgroups have come apart: of each access only their part is past the barrier.
         gone = np.zeros(self._workgroups, np.bool_)
         gone[workgroups] = True
-        self._look([part for entry in log if (part := _part(entry, gone))])
-        self._log = [part for entry in log if (part := _part(entry, ~gone))]
+        self._look([part for entry in log if (part := entry.of(gone))])
+        self._log = [part for entry in log if (part := entry.of(~gone))]
 
     def end(self) -> None:
         self._look(self._log)
 
-    def _look(self, log: list[LdsAccess]) -> bool:
+    def _is_clean(self, log: list[LdsAccess]) -> bool:
+        """Is there no race whatever is written, as one workgroup shows where all do the same?"""
+        if not all(entry.is_alike(self._workgroups) for entry in log):
+            return False
+        first = np.arange(self._workgroups) == 0
+        return self._look([part for entry in log if (part := entry.of(first))], report=False)
+
+    def _look(self, log: list[LdsAccess], report: bool = True) -> bool:
         """Report the races between accesses; is there none, whatever they write?
 
         That several waves write the same value to the same place is none: compilers have data in several waves.
@@ -90,8 +97,10 @@ class LdsRaces(Watcher):
                 conflict &= (value[cell] != values) | atomic[cell]
             if conflict.any():
                 clean = False
+                if not report:
+                    return clean
                 where = self._places.instruction(int(writer[cell[conflict]][0]))
-                self._report(entry, row, conflict, f"written at {where}")
+                self._tell(entry, row, conflict, f"written at {where}")
             if entry.verb == READS:
                 reader = read[cell]
                 several_read[cell] |= (reader != _NOBODY) & (reader != wave)
@@ -102,18 +111,20 @@ class LdsRaces(Watcher):
             conflict = several_read[cell] | ((reader != _NOBODY) & (reader != wave))
             if conflict.any():
                 clean = False
-                self._report(entry, row, conflict, "read")
+                if not report:
+                    return clean
+                self._tell(entry, row, conflict, "read")
             wrote[cell], writer[cell], atomic[cell] = wave, entry.pc, entry.verb == UPDATES
             if entry.verb == WRITES:
                 value[cell] = values
                 conflict = wrote[cell] != wave
                 clean = clean and not conflict.any()
                 conflict &= value[cell] != values
-                if conflict.any():
-                    self._report(entry, row, conflict, "written with the same instruction")
+                if conflict.any() and report:
+                    self._tell(entry, row, conflict, "written with the same instruction")
         return clean
 
-    def _report(self, entry: LdsAccess, row: Array, conflict: Array, how: str) -> None:
+    def _tell(self, entry: LdsAccess, row: Array, conflict: Array, how: str) -> None:
         if entry.verb == READS:
             outcome = "read what was there before or what is written"
         elif how == "read":
@@ -130,19 +141,3 @@ class LdsRaces(Watcher):
             count=len(np.unique(row[conflict])),
             kind=how.partition(" at ")[0],
         )
-
-
-def _part(entry: LdsAccess, workgroups: Array) -> LdsAccess | None:
-    """The part of an access that some workgroups made."""
-    access = entry.access
-    assert access.bank is not None
-    mine = workgroups[access.bank]
-    if mine.all():
-        return entry
-    if not mine.any():
-        return None
-    mask = np.zeros(access.shape, np.bool_)
-    mask[np.ones(access.shape, np.bool_) if access.mask is None else access.mask] = mine
-    part = Access(access.spread(access.flat), mask, access.spread(access.bank))
-    data = None if entry.data is None else entry.data[mine]
-    return LdsAccess(entry.waves, entry.pc, part, entry.size, entry.verb, data)
