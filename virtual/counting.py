@@ -73,11 +73,20 @@ class Counting(Watcher):
             }
         }
 
+    @property
+    def workgroups(self) -> int:
+        """Of the grid."""
+        grid = self.launched.grid
+        return grid[0] * grid[1] * grid[2]
+
+    @property
+    def scale(self) -> float:
+        """How many times the workgroups that ran the launch has."""
+        return self.workgroups / max(self.workgroups_run, 1)
+
     def launch(self) -> Launch:
         """What was counted; of a part of the workgroups, as many times as that part is of all."""
-        launched, grid = self.launched, self.launched.grid
-        workgroups = grid[0] * grid[1] * grid[2]
-        scale = workgroups / max(self.workgroups_run, 1)
+        launched, scale = self.launched, self.scale
         code, waves = launched.program.code, launched.waves_per_workgroup
         resources = resources_of(launched.program, launched.lds_bytes)
         return Launch(
@@ -86,7 +95,7 @@ class Counting(Watcher):
             waves_per_workgroup=waves,
             resources=resources,
             occupancy=occupancy_of(resources, waves),
-            spread=spread_of(workgroups),
+            spread=spread_of(self.workgroups),
             work=work_of(code, self.uses, scale),
             traffic=traffic_of(code, self.uses, self.reads.values(), self.writes.values(), scale),
         )

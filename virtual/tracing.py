@@ -25,8 +25,7 @@ class Tracing(Counting):
     def begin(self, launched: Launched) -> None:
         super().begin(launched)
         self.trace = WorkgroupTrace(launched.waves_per_workgroup)
-        grid = launched.grid
-        self._middle = grid[0] * grid[1] * grid[2] // 2
+        self._middle = self.workgroups // 2
         self._followed: int | None = None  # the traced workgroup's number in the batch that runs
 
     def begin_batch(self, waves: Waves, workgroups: Array, places: Places) -> None:
@@ -37,7 +36,7 @@ class Tracing(Counting):
 
     def notes(self) -> dict[str, Any]:
         launch = self.launch()
-        read = lines_read(self.reads.values())
+        read = lines_read(self.reads.values(), self.scale)
         guess = estimate(launch.code, self.trace, launch.spread, launch.occupancy, read)
         return {**super().notes(), "timing": guess.to_dict()}
 

@@ -3,6 +3,8 @@
 import numpy as np
 
 from mxsub.virtual.inspection.lines import Distinct, LineMap, distinct_in_rows, lines_of
+from mxsub.virtual.inspection.traffic import lines_read
+from mxsub.virtual.inspection.usage import BufferUse
 from mxsub.virtual.memory import GlobalMemory
 
 LANES = np.arange(64, dtype=np.int64)
@@ -37,3 +39,21 @@ def test_a_buffer_that_nobody_touched() -> None:
     lines.begin_batch(3)
     lines.end_batch(np.arange(3))
     assert lines.distinct() == Distinct(0, 0, 0)
+
+
+def test_the_lines_of_a_sample() -> None:
+    """Two workgroups of eight ran: four times the lines, but not more than there are."""
+    memory = GlobalMemory()
+    uses = []
+    for touched in ([(0, 0), (1, 1)], [(0, 0), (1, 0)]):
+        buffer = memory.map("x", np.zeros(6 * 128, np.uint8))
+        use = BufferUse("x", buffer.size, LineMap(buffer))
+        use.map.begin_batch(2)
+        for workgroup, line in touched:
+            use.map.touch(np.array([workgroup]), np.array([(buffer.base >> 7) + line]))
+        use.map.end_batch(np.array([0, 1]))
+        uses.append(use)
+    assert lines_read(uses) == Distinct(2 + 1, 2 + 2, 2 + 2)
+    # The first buffer: 8 lines, of which it has 6. The second: 4 lines.
+    assert lines_read(uses, scale=4) == Distinct(6 + 4, 8 + 8, 8 + 8)
+    assert lines_read(uses, scale=100) == Distinct(6 + 6, 48 + 48, 200 + 200)

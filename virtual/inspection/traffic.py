@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mxsub.virtual.assembly import Instruction
-from mxsub.virtual.inspection.architecture import LINE_BYTES
+from mxsub.virtual.inspection.architecture import DIES, LINE_BYTES
 from mxsub.virtual.inspection.lines import Distinct
 from mxsub.virtual.inspection.opcodes import class_of
 from mxsub.virtual.inspection.usage import BufferUse, InstructionUse
@@ -105,8 +105,16 @@ def traffic_of(
     )
 
 
-def lines_read(reads: Iterable[BufferUse]) -> Distinct:
-    return sum((use.distinct for use in reads), Distinct())
+def lines_read(reads: Iterable[BufferUse], scale: float = 1.0) -> Distinct:
+    """Of all buffers. Of a sample of the workgroups (scale: how many times it is the launch) the best guess: as many
+    times the lines, but of each buffer no more than it has, and on the dies no more than that on each."""
+    total = Distinct()
+    for use in reads:
+        found = use.distinct
+        launch = min(round(found.launch * scale), max(found.launch, -(-use.size // LINE_BYTES)))
+        dies = min(round(found.dies * scale), DIES * launch)
+        total += Distinct(launch, dies, round(found.workgroups * scale))
+    return total
 
 
 def _argument(use: BufferUse, verb: str, scale: float) -> ArgumentTraffic:
