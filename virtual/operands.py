@@ -8,6 +8,7 @@ The type of an operand says how many registers it takes and what they hold:
     2xu16 2xi16 2xf16 2xf32    both halves of a packed operand on a leading axis, as op_sel and op_sel_hi pick them
     2xbf16                     the same, read as float32
     6*u32                      so many registers on a leading axis
+    word                       a register as it is, whatever neg and abs say
 
 As a destination, 16-bit types clear the other half of the register; 'u16+', 'i16+' and 'f16+' keep it, and 'f16^+' is
 the upper half.
@@ -68,6 +69,8 @@ def reader(instruction: Instruction, operand: Operand, kind: str, position: int 
         return _packed_reader(instruction, operand, DTYPES[kind[2:]], position)
     if "*" in kind:
         return _several_reader(operand, int(kind.partition("*")[0]))
+    if kind == "word":
+        return _raw_reader(operand)
     dtype = DTYPES[kind.rstrip("+")]
     if operand.is_constant:
         value = constant(operand, dtype)
@@ -221,13 +224,19 @@ def _packed_reader(instruction: Instruction, operand: Operand, dtype: np.dtype[A
         return lambda waves: np.stack(np.broadcast_arrays(*halves(waves)))
     if dtype.kind != "f":
         raise UnsupportedForm("neg of an integer")
-    factors = [dtype.type(-1 if sign else 1) for sign in signs]
 
     def read(waves: Waves) -> Array:
-        first, second = halves(waves)
-        return np.stack(np.broadcast_arrays(first * factors[0], second * factors[1]))
+        parts = [-half if sign else half for half, sign in zip(halves(waves), signs, strict=True)]
+        return np.stack(np.broadcast_arrays(*parts))
 
     return read
+
+
+def _raw_reader(operand: Operand) -> Reader:
+    if operand.is_constant:
+        value = constant(operand, DTYPES["u32"])
+        return lambda waves: value
+    return _word(operand)
 
 
 def _bfloat_reader(instruction: Instruction, operand: Operand, position: int) -> Reader:

@@ -26,7 +26,8 @@ def _u24(a: Array) -> Array:
 
 
 def _i24(a: Array) -> Array:
-    return (a << 8) >> 8
+    unused = 8 * a.itemsize - 24
+    return (a << unused) >> unused
 
 
 def _median(a: Array, b: Array, c: Array) -> Array:
