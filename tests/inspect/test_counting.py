@@ -1,6 +1,8 @@
 """What is counted of instructions whose figures can be told by hand."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -152,6 +154,23 @@ def test_an_atomic_writes(counter: Counter) -> None:
     counts = counts_of(counter.run("global_atomic_add v1, v1, s[6:7]"))
     assert argument(counts, "out")["verb"] == "writes"
     assert counts["work"]["executed"]["global atomic"] == 1
+
+
+def test_every_key_is_documented(counter: Counter) -> None:
+    notes = counter.run(COPY).notes()
+    text = (Path(__file__).parents[2] / "docs" / "inspect.md").read_text()
+    named = set(re.findall(r"[\w.]+", text))
+    words = {part for name in named for part in name.split(".")}
+    counts, missing = notes["counts"], []
+    for key, value in [*counts.items(), *notes["timing"].items()]:
+        missing += [key] if key not in words else []
+        own = value[0] if isinstance(value, list) and value else value
+        if isinstance(own, dict) and not key.endswith("_share"):
+            missing += [f"{key}.{inner}" for inner in own if inner not in words]
+    missing += [key for key in counts["traffic"]["arguments"][0] if key not in words]
+    # Sums, and what says nothing but what it is.
+    expected = {"traffic." + f"{verb}_{what}_bytes" for verb in ("read", "written") for what in ("asked", "distinct")}
+    assert set(missing) <= {*expected, "spread.workgroups", "argument", "verb", "tensor_bytes"}
 
 
 def test_counting_changes_nothing(counter: Counter) -> None:
