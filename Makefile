@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 VARIANTS := constexpr runtime
 BROWSERS := chromium chromium-browser google-chrome
+LLVMS := 22 21 20
 TRITONS := 3.7.1 3.8.0 3.9.0
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test fast slow lint setup tritons browser benchmark coverage clean
+.PHONY: run test fast slow lint setup tritons browser llvm benchmark coverage clean
 
 run: setup
 	for variant in $(VARIANTS); do \
@@ -45,6 +46,14 @@ browser:
 	fi; \
 	$(APT) update && { $(APT) install --yes chromium || $(APT) install --yes chromium-browser; }
 
+# The tests disassemble code objects, with any LLVM that knows gfx950; distributions name the package by its number.
+llvm: setup
+	@if $(BIN)/python -c 'from tests.decoding.llvm import tool; tool("llvm-objdump"), tool("llvm-mc")' 2>/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then \
+		echo "the tests need llvm-objdump and llvm-mc of LLVM 20 or newer; install LLVM with this system's package manager" >&2; exit 1; \
+	fi; \
+	$(APT) update && for version in $(LLVMS); do $(APT) install --yes llvm-$$version && exit 0; done; exit 1
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -53,7 +62,7 @@ lint: setup
 fast: setup browser
 	$(BIN)/python -m pytest -m 'not slow'
 
-slow: setup .venv/triton-3.9.0
+slow: setup llvm .venv/triton-3.9.0
 	$(BIN)/python -m pytest -m slow -n auto --dist loadfile
 
 test: lint fast slow
@@ -62,6 +71,8 @@ test: lint fast slow
 benchmark: setup
 	$(BIN)/python -m benchmarks.commands
 	$(BIN)/python -m benchmarks.emulation
+	$(BIN)/python -m benchmarks.emulation --sanitize
+	$(BIN)/python -m benchmarks.sampled
 	$(BIN)/python -m benchmarks.history
 
 # Opcodes of what Triton compiles, against those that the emulator has; what is compiled is kept in build/coverage.
