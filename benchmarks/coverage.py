@@ -1,6 +1,6 @@
 """Which opcodes Triton emits for gfx950, and whether the emulator has them: a sweep that compiles and runs nothing.
 
-    python -m benchmarks.coverage --cache FOLDER [--launches 55] [--triton 3.6.0 ...] [--missing FILE]
+    python -m benchmarks.coverage --cache FOLDER [--launches 32] [--triton 3.6.0 ...] [--missing FILE]
 
 Compiles the workloads of tests/workloads and the kernels that mxsub ships in many configs on four versions of Triton,
 decodes every assembly as the virtual device does, and prints what is missing. What was compiled stays in FOLDER, so
@@ -131,16 +131,16 @@ def first_seen(results: Iterable[dict[str, Any]], what: str) -> dict[str, dict[s
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage")
     parser.add_argument("--cache", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--launches", type=int, default=55, metavar="N", help="of each workload and version of Triton")
+    parser.add_argument("--launches", type=int, default=32, metavar="N", help="of each workload and version of Triton")
     parser.add_argument("--triton", nargs="+", choices=VERSIONS, default=VERSIONS)
     parser.add_argument("--missing", type=Path, metavar="FILE", help="write what is missing there, too")
     arguments = parser.parse_args()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     virtual.install()
-    from benchmarks.coverage_plan import launches, workloads
+    from benchmarks.coverage_plan import plan
 
     began = time.perf_counter()
-    planned = [launch for workload in workloads() for launch in launches(workload, arguments.launches)]
+    planned = plan(arguments.launches)
     results = []
     for version in arguments.triton:
         paths = [kept(arguments.cache, launch.key(version)) for launch in planned]

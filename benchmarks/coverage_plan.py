@@ -5,7 +5,6 @@ import inspect
 import itertools
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -65,10 +64,10 @@ def _sources(workload: Workload) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
-def workloads() -> Iterator[Workload]:
-    """All of them; the GPU must be there before."""
-    yield from map(load, NAMES)
-    yield shipped_kernels.WORKLOAD
+def plan(count: int) -> list[Launch]:
+    """`count` launches of each workload, three times as many of the shipped kernels; the GPU must be there before."""
+    chosen = [launch for name in NAMES for launch in launches(load(name), count)]
+    return chosen + launches(shipped_kernels.WORKLOAD, 3 * count)
 
 
 def launches(workload: Workload, count: int) -> list[Launch]:

@@ -33,7 +33,7 @@ def main(folder: Path, count: int, which: int, of: int) -> None:
     import torch
     import triton
 
-    from benchmarks.coverage_plan import Launch, launches, workloads
+    from benchmarks.coverage_plan import Launch, plan
 
     driver = triton.runtime.driver.active
     launched: dict[int, str] = {}
@@ -67,8 +67,7 @@ def main(folder: Path, count: int, which: int, of: int) -> None:
 
     with tempfile.TemporaryDirectory() as caches:
         os.environ["TRITON_CACHE_DIR"] = caches
-        mine = [launch for workload in workloads() for launch in launches(workload, count)][which::of]
-        for launch in mine:
+        for launch in plan(count)[which::of]:
             path = kept(folder, launch.key(triton.__version__))
             if path.exists():
                 continue

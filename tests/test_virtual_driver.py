@@ -13,7 +13,7 @@ import pytest
 from mxsub import virtual
 
 FOLDER = Path(__file__).parent / "virtual_device"
-SCRIPTS = ("launching", "faults", "argument_bytes", "tensors", "products")
+SCRIPTS = ("launching", "same_program", "faults", "argument_bytes", "tensors", "products")
 
 
 def checks_of(script: str) -> list[str]:

@@ -8,6 +8,7 @@ HIP_VERSION = "7.1.0"
 
 WARP_SIZE = 64
 MAX_THREADS = 1024  # per workgroup
+MAX_THREADS_PER_UNIT = 2048
 COMPUTE_UNITS = 256
 LDS_BYTES = 160 << 10  # per compute unit, and per workgroup
 MEMORY_BYTES = 288 << 30
@@ -23,7 +24,8 @@ TRITON_PROPERTIES = {
     "mem_bus_width": 8192,
     "arch": FULL_ARCH,
     "warpSize": WARP_SIZE,
-    "cooperativeLaunch": 1,
+    "max_threads_per_sm": MAX_THREADS_PER_UNIT,
+    "cooperativeLaunch": 1,  # since Triton 3.7
 }
 
 # The attributes of torch.cuda.get_device_properties().
@@ -36,7 +38,7 @@ TORCH_PROPERTIES = {
     "multi_processor_count": COMPUTE_UNITS,
     "warp_size": WARP_SIZE,
     "max_threads_per_block": MAX_THREADS,
-    "max_threads_per_multi_processor": 2048,
+    "max_threads_per_multi_processor": MAX_THREADS_PER_UNIT,
     "shared_memory_per_block": LDS_BYTES,
     "shared_memory_per_multiprocessor": LDS_BYTES,
     "regs_per_multiprocessor": 131072,

@@ -32,14 +32,15 @@ class Allocation:
 
     buffer: its place in the emulator's memory, once it has one.
     host: (address, bytes) of the memory behind the buffer; they change when the storage is resized.
-    is_stand_in: it stands for a tensor too large to be worth memory, such as one that flushes caches.
+    stands_for: where it is a stand-in for a tensor too large to be worth memory, such as one that flushes caches, the
+    bytes of that; else 0.
     unwritten: of each byte 1 where nothing has written it, where that is followed (unwritten.py). made_at: then, the
     line that made it.
     """
 
     buffer: Buffer | None = None
     host: tuple[int, int] = (0, 0)
-    is_stand_in: bool = False
+    stands_for: int = 0
     unwritten: np.ndarray[Any, np.dtype[np.uint8]] | None = None
     made_at: str = ""
 
@@ -64,11 +65,11 @@ def on_device(tensor: torch.Tensor) -> bool:
     return hasattr(_storage_of(tensor), _ATTRIBUTE)
 
 
-def put_on_device(tensor: torch.Tensor, is_stand_in: bool = False) -> None:
+def put_on_device(tensor: torch.Tensor, stands_for: int = 0) -> None:
     """Put the tensor's storage, and so all views of it, on the device."""
     storage = _storage_of(tensor)
     if storage is not None and not hasattr(storage, _ATTRIBUTE):
-        setattr(storage, _ATTRIBUTE, Allocation(is_stand_in=is_stand_in))
+        setattr(storage, _ATTRIBUTE, Allocation(stands_for=stands_for))
 
 
 def label(name: str, tensor: torch.Tensor) -> str:
@@ -169,4 +170,4 @@ DEVICE_MEMORY = DeviceMemory()
 def is_stand_in(tensor: Any) -> bool:
     """Is it a tensor that is too large for the virtual device to give it memory?"""
     allocation = allocation_of(tensor)
-    return allocation is not None and allocation.is_stand_in
+    return allocation is not None and allocation.stands_for > 0

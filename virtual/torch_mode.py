@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _device
 
 from mxsub.virtual import device, device_checks, unwritten
-from mxsub.virtual.device_memory import DEVICE_MEMORY, is_stand_in, on_device, put_on_device
+from mxsub.virtual.device_memory import DEVICE_MEMORY, allocation_of, is_stand_in, on_device, put_on_device
 
 CUDA = torch.device("cuda", 0)
 T = torch.Tensor
@@ -101,8 +101,17 @@ def _size_of_huge(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[int
 
 def _stand_in(size: tuple[int, ...], dtype: torch.dtype | None) -> torch.Tensor:
     scalar = torch.zeros((), dtype=dtype, device="cpu")
-    put_on_device(scalar, is_stand_in=True)
+    put_on_device(scalar, stands_for=math.prod(size) * scalar.element_size())
     return scalar.expand(size)
+
+
+def _storage(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.UntypedStorage:
+    """Of a stand-in one as large as the real one's, without memory: Triton compiles by its size."""
+    allocation = allocation_of(args[0])
+    if allocation is not None and allocation.stands_for:
+        return torch.empty(allocation.stands_for, dtype=torch.uint8, device="meta").untyped_storage()
+    storage: torch.UntypedStorage = function(*args, **kwargs)
+    return storage
 
 
 def _fill(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -214,6 +223,7 @@ _SPECIAL: dict[Any, Function] = {
     T.get_device: _answer(0),
     torch.get_device: _answer(0),
     T.data_ptr: _data_ptr,
+    T.untyped_storage: _storage,
     T.to: _move,
     T.cuda: _move,
     T.cpu: _move,

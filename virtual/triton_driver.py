@@ -21,7 +21,6 @@ from mxsub.virtual.kernel_arguments import Argument
 from mxsub.virtual.kernel_launch import Kernel
 from mxsub.virtual.metadata import parse_metadata
 
-
 SERVICES_ADDRESS = 1 << 43  # below all tensors
 
 
@@ -41,21 +40,23 @@ class DriverUtils:
         self._assembly = Path(files[0]).read_text() if files else ""
 
     def load_binary(self, name: str, binary: bytes, shared: int, device_index: int) -> tuple[int, int, int, int, int]:
-        """-> module, function, VGPRs, spilled registers, the most threads of a workgroup.
+        """-> module, function, VGPRs, dwords of scratch a lane, the most threads of a workgroup: what HIP's
+        hipFuncGetAttribute says of them (NUM_REGS, LOCAL_SIZE_BYTES / 4, MAX_THREADS_PER_BLOCK).
 
-        Raises RuntimeError where Triton has kept the binary alone.
+        Raises RuntimeError where Triton's cache has the binary alone.
         """
         assembly, self._assembly = self._assembly, ""
         if not assembly:
             raise RuntimeError(
-                f"virtual MI355X: kernel {name} has no assembly text to run; unset TRITON_STORE_BINARY_ONLY and "
-                "clear Triton's cache"
+                f"virtual MI355X: kernel {name} has no assembly text to run: it was compiled elsewhere with "
+                "TRITON_STORE_BINARY_ONLY; clear Triton's cache"
             )
         handle = 0x1000 + len(self.kernels)
         self.kernels[handle] = Kernel(name, assembly)
         counts = parse_metadata(assembly).numbers
-        spills = counts.get("vgpr_spill_count", 0) + counts.get("sgpr_spill_count", 0)
-        return handle, handle, counts.get("vgpr_count", 0), spills, device.MAX_THREADS
+        scratch = counts.get("private_segment_fixed_size", 0) // 4
+        threads = min(counts.get("max_flat_workgroup_size", device.MAX_THREADS), device.MAX_THREADS)
+        return handle, handle, counts.get("vgpr_count", 0), scratch, threads
 
     def unload_module(self, module: int) -> None:
         """Called by Triton 3.7 and later. The kernel stays: a submission may hold its handle for longer."""
@@ -210,6 +211,8 @@ class VirtualDriver(HIPDriver):  # type: ignore[misc]
 
 def install() -> None:
     """Make the virtual MI355X the only device that Triton finds."""
+    # It changes nothing about the machine code, only whether its text is kept, which is what runs here.
+    knobs.compilation.store_binary_only = False
     amd = triton.backends.backends["amd"]
     triton.backends.backends["amd"] = type(amd)(compiler=amd.compiler, driver=VirtualDriver)
     triton.runtime.driver.set_active(VirtualDriver())

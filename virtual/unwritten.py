@@ -91,7 +91,7 @@ def _made(result: Any) -> None:
     if not isinstance(result, T):
         return
     allocation = allocation_of(result)
-    if allocation is None or allocation.is_stand_in:
+    if allocation is None or allocation.stands_for:
         return
     allocation.unwritten = np.ones(result.untyped_storage().nbytes(), np.uint8)
     allocation.made_at = _caller()

@@ -215,7 +215,8 @@ def check_dead_storages_leave_the_memory():
 def check_flush_tensors_are_free():
     flush = torch.randn((16000, 1024, 1024), device="cuda")
     assert flush.shape == (16000, 1024, 1024)
-    assert flush.untyped_storage().nbytes() == 4
+    assert flush.untyped_storage().nbytes() == 16000 << 22
+    assert flush.data_ptr() % 16 == 0
     assert torch.empty(1 << 34, dtype=torch.uint8, device="cuda").fill_(3)[5].item() == 3
     assert flush.normal_().is_cuda
     assert torch.empty(4, 4, device="cuda").fill_(2).sum().item() == 32

@@ -58,7 +58,7 @@ def past_the_end(source, out, shift, BLOCK: tl.constexpr):
 @triton.jit
 def unknown_instruction(out):
     x = tl.inline_asm_elementwise(
-        "v_msad_u8 $0, $1, $1, $1", "=v,v", [tl.program_id(0)], tl.int32, is_pure=False, pack=1
+        "v_clrexcp\nv_mov_b32 $0, $1", "=v,v", [tl.program_id(0)], tl.int32, is_pure=False, pack=1
     )
     tl.store(out, x)
 
