@@ -162,15 +162,15 @@ class _Parser:
         return self._expression()
 
     def _if(self) -> If:
-        cases, otherwise = [], ()
-        while self._next() in ("if", "elsif"):
+        cases, otherwise, word = [], (), self._next()
+        while word in ("if", "elsif"):
             condition = self._expression()
             self._expect("then")
             cases.append((condition, self._block()))
-        if self._tokens[self._at - 1][1] == "else":
-            otherwise = self._block()
-            self._expect("endif")
-        elif self._tokens[self._at - 1][1] != "endif":
+            word = self._next()
+        if word == "else":
+            otherwise, word = self._block(), self._next()
+        if word != "endif":
             raise PseudoCodeError("an if does not end")
         return If(tuple(cases), otherwise)
 
