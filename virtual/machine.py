@@ -20,7 +20,7 @@ from mxsub.virtual.metadata import parse_metadata
 from mxsub.virtual.mode import check_mode, initial_mode
 from mxsub.virtual.registers import EXEC, MODE, TIME
 from mxsub.virtual.sampling import sampled_workgroups
-from mxsub.virtual.scheduler import Batch
+from mxsub.virtual.scheduler import PATIENCE, PATIENCE_WITH_LOCKS, Batch
 from mxsub.virtual.watching import Launched, Watcher, watched
 from mxsub.virtual.waves import LANE, LANES, Shared, Waves
 
@@ -198,6 +198,7 @@ def launch(
         for watcher in watchers:
             watcher.begin(launched)
         steps = watched(steps, watchers)
+    patience = PATIENCE_WITH_LOCKS if any("cmpswap" in i.opcode for i in program.code) else PATIENCE
     together = max(1, (_BATCH_WAVES_WITH_ATOMICS if program.has_atomics else _BATCH_WAVES) // waves)
     # Some lanes may read past the arguments with a wide load, as on the hardware.
     segment = np.frombuffer(kernarg.ljust(program.kernarg_size, b"\0"), np.uint8)
@@ -218,7 +219,7 @@ def launch(
                 everyone = _first_waves(program, shared, batch, waves, grid, arguments)
                 for watcher in watchers:
                     watcher.begin_batch(everyone, batch, places)
-                Batch(steps, places, len(batch), visits, instruction_limit, watchers).run(everyone)
+                Batch(steps, places, len(batch), visits, instruction_limit, watchers, patience).run(everyone)
         for watcher in watchers:
             watcher.end()
     finally:

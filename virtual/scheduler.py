@@ -14,8 +14,10 @@ from mxsub.virtual.waves import Waves
 
 Array = npt.NDArray[Any]
 
-# Instructions, run while others wait, after which waves that keep looping let those pass.
-_PATIENCE = 5_000
+# Instructions, run while others wait, after which waves that keep looping let those pass: long enough that waves which
+# take turns in different loops meet again behind them. Waves that wait for a lock only hold up who has it.
+PATIENCE = 5_000
+PATIENCE_WITH_LOCKS = 200
 
 
 class Batch:
@@ -23,6 +25,7 @@ class Batch:
 
     steps: the code, as functions; None for what has no effect. places: for messages. visits: how many waves ran each
     instruction; counted up here. limit: of instructions, against endless loops. watchers: who hears of barriers.
+    patience: how many instructions waves that keep looping may run while others wait.
     """
 
     def __init__(
@@ -33,12 +36,14 @@ class Batch:
         visits: list[int],
         limit: int,
         watchers: Sequence[Watcher],
+        patience: int = PATIENCE,
     ) -> None:
         self._steps = steps
         self._places = places
         self._visits = visits
         self._limit = limit
         self._watchers = watchers
+        self._patience = patience
         self._executed = 0
         self._alive = np.full(workgroups, places.waves_per_workgroup)
         self._ready: list[Waves] = []
@@ -89,7 +94,7 @@ class Batch:
                     return
                 if others_at is not None and pc > others_at:
                     break
-                if executed > _PATIENCE and self._ready:
+                if executed > self._patience and self._ready:
                     break
                 if executed + self._executed > self._limit:
                     raise EndlessLoop(f"does not end: {self._limit:,} instructions ran {self._place(group, last)}")
@@ -104,7 +109,7 @@ class Batch:
             if self._ready or self._parked:
                 # Counted over the barriers, too, that a loop may have in it.
                 group.spent += executed
-                if group.spent > _PATIENCE:
+                if group.spent > self._patience:
                     group.age, group.spent = group.age + 1, 0
 
     def _branch(self, group: Waves, branch: Branch) -> bool:
