@@ -1,6 +1,7 @@
 """Runs workloads on the virtual MI355X: `python -m tests.workloads.running NAME ...`, a line of JSON for each size.
 
-{"name", "case": size and variant in words, "seconds": of the host, compiling included, "outcome": "right" or the error}
+{"name", "case": size and variant in words, "seconds": of the host, compiling included, "outcome": "right" or the error,
+ "findings": what the sanitizers found that the environment asks for, as [sanitizer, kernel, sentence]}
 """
 
 import itertools
@@ -9,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from mxsub import virtual
 from tests.workloads.triton_versions import environment_of
 
 ROOT = Path(__file__).parents[2]
+NOTHING: Mapping[str, str] = {}
 
 
 def outcomes(names: list[str]) -> Iterator[dict[str, Any]]:
@@ -34,18 +36,35 @@ def outcomes(names: list[str]) -> Iterator[dict[str, Any]]:
                 outcome = "right"
             except Exception as error:
                 outcome = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            yield {"name": name, "case": case, "seconds": time.perf_counter() - start, "outcome": outcome}
+            seconds = time.perf_counter() - start
+            yield {"name": name, "case": case, "seconds": seconds, "outcome": outcome, "findings": new_findings()}
 
 
-def on_version(version: str, module: str, arguments: list[str]) -> Iterator[dict[str, Any]]:
-    """What a module prints, line by line, in a process with that version of Triton.
+def new_findings() -> list[list[str]]:
+    """What the launch log has of them; it is emptied."""
+    log = os.environ.get(virtual.LOG_VARIABLE)
+    if not log or not Path(log).exists():
+        return []
+    entries = [json.loads(line) for line in Path(log).read_text().splitlines()]
+    Path(log).write_text("")
+    return [
+        [found["sanitizer"], entry["kernel"], found["sentence"]]
+        for entry in entries
+        for found in ([entry] if entry["event"] == "finding" else entry.get("findings", []))
+    ]
+
+
+def on_version(
+    version: str, module: str, arguments: list[str], environment: Mapping[str, str] = NOTHING
+) -> Iterator[dict[str, Any]]:
+    """What a module prints, line by line, in a process with that version of Triton and these variables.
 
     Raises FileNotFoundError where the version is not installed, RuntimeError with what the process said where it fails.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
-        env={**os.environ, **environment_of(version), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, **environment_of(version), "OMP_NUM_THREADS": "1", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
