@@ -89,6 +89,7 @@ def place(result: dict[str, Any]) -> str:
 def report(results: list[dict[str, Any]], missing: Path | None) -> bool:
     """Print what was measured. Is everything there?"""
     from mxsub.virtual.machine import is_known
+    from tests.instructions.coverage import TESTED
 
     good = [result for result in results if "error" not in result]
     counts = Counter(result["triton"] for result in good)
@@ -102,17 +103,22 @@ def report(results: list[dict[str, Any]], missing: Path | None) -> bool:
     print(f"refused by the compiler: {len(results) - len(good):,}")
     for reason, those in sorted(refused.items(), key=lambda item: -len(item[1])):
         print(f"  {len(those):4} {reason}; such as {place(those[0])}")
-    met = first_seen(good, "opcodes")
+    met = first_seen(good, "opcodes").keys()
     known = {opcode for opcode in met if is_known(opcode)}
     problems = {shape(problem): result for problem, result in first_seen(good, "problems").items()}
-    print(f"opcodes met: {len(met):,}; the emulator has {len(known):,} of them")
-    print(f"opcodes and forms that it lacks: {len(problems):,}")
+    print(f"opcodes and forms of them that the emulator lacks: {len(problems):,}")
     lines = [f"{problem}: {place(result)}" for problem, result in sorted(problems.items())]
     for line in lines:
         print(f"  {line}")
     if missing is not None:
         missing.write_text("".join(f"{line}\n" for line in lines))
-    return not problems and len(known) == len(met)
+    untested = sorted(known - TESTED)
+    print(f"opcodes without an instruction test: {', '.join(untested) or 'none'}")
+    complete = (known & TESTED) - {re.split(r"_e32|_e64|_dpp|_sdwa| ", problem)[0] for problem in problems}
+    print(
+        f"opcodes implemented and tested, of those met: {len(complete):,} of {len(met):,}, {len(complete) / len(met):.1%}"
+    )
+    return complete == met
 
 
 def shape(problem: str) -> str:

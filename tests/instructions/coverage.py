@@ -1,6 +1,18 @@
-"""The opcodes of arithmetic that a test compares with AMD's pseudo-code, and those that the emulator leaves out."""
+"""The opcodes that a test compares with AMD's pseudo-code or manual, and those that the emulator leaves out."""
 
-from tests.instructions import test_scalar, test_vector
+from mxsub.virtual import memory_instructions
+from tests.instructions import (
+    test_lanes,
+    test_matrix_dense,
+    test_matrix_scaled,
+    test_matrix_sparse,
+    test_memory_lds,
+    test_memory_scalar,
+    test_memory_to_lds,
+    test_memory_vector,
+    test_scalar,
+    test_vector,
+)
 from tests.pseudocode import TEXTS
 
 TESTED_VECTOR = frozenset((*test_vector.OPCODES, *test_vector.TABLED, *test_vector.ACCUMULATION))
@@ -16,6 +28,27 @@ TESTED_SCALAR = frozenset(
         *test_scalar.ENDS,
         *test_scalar.WITHOUT_EFFECT,
     )
+)
+TESTED_MEMORY = frozenset(
+    (
+        *test_memory_lds.OPCODES,
+        *test_memory_lds.TRANSPOSING,
+        *test_memory_lds.BY_LANE,
+        *test_memory_vector.OPCODES,
+        *test_memory_to_lds.OPCODES,
+        *test_memory_scalar.OPCODES,
+        *test_lanes.LDS_OPCODES,
+    )
+)
+TESTED_MATRIX = frozenset((*test_matrix_dense.DENSE, *test_matrix_scaled.SCALED, *test_matrix_sparse.SPARSE))
+# test_memory_tables.py goes through those that have no effect here.
+TESTED = (
+    TESTED_VECTOR
+    | TESTED_SCALAR
+    | TESTED_MEMORY
+    | TESTED_MATRIX
+    | frozenset(test_lanes.OPCODES)
+    | memory_instructions.WITHOUT_EFFECT
 )
 
 _STACK = "works on a stack of forks in scalar registers, which no compiler emits"
