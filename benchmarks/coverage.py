@@ -115,9 +115,7 @@ def report(results: list[dict[str, Any]], missing: Path | None) -> bool:
     untested = sorted(known - TESTED)
     print(f"opcodes without an instruction test: {', '.join(untested) or 'none'}")
     complete = (known & TESTED) - {re.split(r"_e32|_e64|_dpp|_sdwa| ", problem)[0] for problem in problems}
-    print(
-        f"opcodes implemented and tested, of those met: {len(complete):,} of {len(met):,}, {len(complete) / len(met):.1%}"
-    )
+    print(f"opcodes implemented and tested: {len(complete):,} of {len(met):,} met, {len(complete) / len(met):.1%}")
     return complete == met
 
 
