@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mxsub.virtual.formats import bf16_to_f32, f32_to_bf16
-from mxsub.virtual.mode import overflow_clamped
+from mxsub.virtual.mode import is_overflow_clamped_anywhere, overflow_clamped
 from mxsub.virtual.operands import DTYPES
 from mxsub.virtual.operations import Function, Table, operation
 
@@ -64,7 +64,7 @@ def _towards_zero_f16(x: Array) -> Array:
 def _bf16_bits(x: Array, mode: Array) -> Array:
     """To nearest even; what overflows is the largest number where MODE says so."""
     bits = f32_to_bf16(x)
-    if mode.size == 1 and not overflow_clamped(mode)[0, 0]:
+    if not is_overflow_clamped_anywhere(mode):
         return bits
     too_large = (bits & U16(0x7FFF) == 0x7F80) & np.isfinite(x) & overflow_clamped(mode)
     return np.where(too_large, bits - U16(1), bits)

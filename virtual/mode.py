@@ -60,6 +60,21 @@ def check_written_field(first: int, bits: int, value: int | None) -> None:
         raise UnsupportedForm("other rounding, denormals or NaNs than Triton compiles for")
 
 
+_NOWHERE: Array = np.zeros((1, 1), np.uint32)
+_last_seen: tuple[Array, bool] = (_NOWHERE, False)
+
+
+def is_overflow_clamped_anywhere(mode: Array) -> bool:
+    """Does MODE clamp overflows in any wave? Nearly always it is the same array as the last time: registers are never
+    written in place."""
+    global _last_seen
+    array, clamped = _last_seen
+    if mode is not array:
+        clamped = bool((mode & np.uint32(OVERFLOW_CLAMPED)).any())
+        _last_seen = mode, clamped
+    return clamped
+
+
 def overflow_clamped(mode: Array) -> Array:
     """For each wave, does its MODE clamp overflows? bool, of the shape of `mode`."""
     clamped: Array = (mode & np.uint32(OVERFLOW_CLAMPED)) != 0

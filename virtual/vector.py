@@ -21,7 +21,7 @@ from mxsub.virtual import (
 from mxsub.virtual.assembly import Instruction, scalar
 from mxsub.virtual.faults import UnsupportedForm
 from mxsub.virtual.lane_patterns import dpp_pattern
-from mxsub.virtual.mode import overflow_clamped
+from mxsub.virtual.mode import is_overflow_clamped_anywhere, overflow_clamped
 from mxsub.virtual.operands import DTYPES, Reader, Writer, reader, writer
 from mxsub.virtual.operations import Function, Operation, Table
 from mxsub.virtual.registers import EXEC, MODE, VCC
@@ -191,7 +191,7 @@ def _overflow_clamped(function: Function) -> Function:
     def run(*sources: Array) -> Array:
         *sources_, mode = sources
         value: Array = function(*sources_)
-        if mode.size == 1 and not overflow_clamped(mode)[0, 0]:
+        if not is_overflow_clamped_anywhere(mode):
             return value
         value = np.asarray(value).astype(np.float16)
         infinite = np.isinf(value) & overflow_clamped(mode)

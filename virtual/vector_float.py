@@ -85,8 +85,10 @@ def _exact_minimum3(a: Array, b: Array, c: Array) -> Array:
 
 def _flushed(x: Array) -> Array:
     """Denormals as zeros of their sign."""
-    small = np.abs(x) < np.finfo(x.dtype).smallest_normal
-    return np.where(small, np.copysign(x.dtype.type(0), x), x)
+    size, smallest = np.abs(x), np.finfo(x.dtype).smallest_normal
+    if size.min() >= smallest:
+        return x
+    return np.where(size < smallest, np.copysign(x.dtype.type(0), x), x)
 
 
 def _in_double(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
