@@ -2,8 +2,9 @@
 table that tests go through."""
 
 import pytest
+from tinygrad.runtime.autogen.amd.cdna import enum
 
-from mxsub.virtual import lanes, matrix_opcodes, memory_instructions
+from mxsub.virtual import lanes, matrix_opcodes, memory_instructions, scalar
 from tests.instructions import test_lanes, test_memory_lds, test_memory_to_lds
 from tests.instructions.coverage import TESTED_MATRIX, TESTED_MEMORY
 from tests.pseudocode import TEXTS
@@ -33,6 +34,30 @@ def test_every_opcode_across_lanes_is_tested():
 def test_all_are_amds():
     known = memory_instructions.OPCODES | matrix_opcodes.OPCODES.keys() | lanes.BINDERS.keys()
     assert known - NAMED_IN_THE_MANUAL - TEXTS.keys() == set()
+
+
+def test_nothing_that_amd_lists_is_missing():
+    """gfx950 has no xf32; v_mfma_ld_scale_b32 is the first half of a scaled instruction."""
+    groups = (
+        enum.DSOp,
+        enum.FLATOp,
+        enum.GLOBALOp,
+        enum.SCRATCHOp,
+        enum.MUBUFOp,
+        enum.MTBUFOp,
+        enum.SMEMOp,
+        enum.VOP3POp,
+        enum.VOP3PX2Op,
+    )
+    listed = {entry.name.lower() for group in groups for entry in group}
+    matrix = {name for name in listed if "mfma" in name or "smfmac" in name}
+    memory = {name for name in listed if not name.startswith("v_")} - scalar.OPCODES
+    assert {name for name in memory if not memory_instructions.is_known(name)} == set()
+    assert matrix - matrix_opcodes.OPCODES.keys() == {
+        "v_mfma_f32_16x16x8_xf32",
+        "v_mfma_f32_32x32x4_xf32",
+        "v_mfma_ld_scale_b32",
+    }
 
 
 @pytest.mark.parametrize("opcode", sorted(memory_instructions.WITHOUT_EFFECT))
