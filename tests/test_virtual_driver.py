@@ -13,7 +13,9 @@ import pytest
 from mxsub import virtual
 
 FOLDER = Path(__file__).parent / "virtual_device"
-SCRIPTS = ("launching", "same_program", "faults", "argument_bytes", "tensors", "products")
+SCRIPTS = ("launching", "same_program", "faults", "argument_bytes", "tensors", "products", "unwritten")
+# The scripts that run under a sanitizer.
+WATCHERS = {"unwritten": "init"}
 
 
 def checks_of(script: str) -> list[str]:
@@ -39,7 +41,8 @@ def outcome_of(tmp_path_factory):
 
     @cache
     def outcome(script: str) -> dict[str, str]:
-        done = python(FOLDER / f"{script}.py", log=tmp_path_factory.mktemp("log") / f"{script}.jsonl")
+        log = tmp_path_factory.mktemp("log") / f"{script}.jsonl"
+        done = python(FOLDER / f"{script}.py", log=log, MXSUB_VIRTUAL_WATCH=WATCHERS.get(script, ""))
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

@@ -51,7 +51,7 @@ def followed(call: Function, function: Function, args: tuple[Any, ...], kwargs: 
     result = call(function, args, kwargs)
     shared = {t.untyped_storage()._cdata for t in _followed_tensors((result,))}
     for tensor in tensors:
-        if any(tensor is target for target in targets):
+        if any(tensor is target for target in targets) or (name == "__setitem__" and tensor is args[0]):
             continue
         is_view = tensor.untyped_storage()._cdata in shared
         if not is_view:
@@ -77,9 +77,18 @@ def _targets(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> lis
     """The tensors that a function writes to: the first of one whose name ends in an underscore, or out=."""
     values = [kwargs[key] for key in ("out",) if key in kwargs]
     in_place = name.endswith("_") and not name.endswith("__")
-    if in_place or name in ("__setitem__", *_IN_PLACE_OPERATORS):
+    if name == "__setitem__":
+        values.append(_part(args[0], args[1]))
+    elif in_place or name in _IN_PLACE_OPERATORS:
         values.append(args[0])
     return _followed_tensors(tuple(values))
+
+
+def _part(tensor: torch.Tensor, index: Any) -> torch.Tensor:
+    """What an assignment writes to: a view, or the whole tensor where the index, such as a mask, makes none."""
+    with torch._C.DisableTorchFunction():
+        part = tensor[index]
+        return part if part.untyped_storage()._cdata == tensor.untyped_storage()._cdata else tensor
 
 
 _IN_PLACE_OPERATORS = tuple(
