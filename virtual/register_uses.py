@@ -66,7 +66,7 @@ def uses(instruction: Instruction) -> Uses:
         writes |= {_EXEC, _EXEC + 1}
     elif opcode.startswith("s_cbranch_"):
         reads |= set(_BRANCH_READS.get(opcode[10:13], ()))
-    elif "saveexec" in opcode:
+    elif "saveexec" in opcode or "wrexec" in opcode:
         reads |= {_EXEC, _EXEC + 1}
         writes |= {_EXEC, _EXEC + 1, _SCC}
     elif opcode in scalar.OPERATIONS:
@@ -89,6 +89,8 @@ def _results(instruction: Instruction) -> int:
         return 1 if scalar.OPERATIONS[opcode].result else 0
     if opcode in _BOTH:
         return 2
+    if opcode == "s_call_b64":
+        return 1
     if opcode.startswith("s_c") or _NO_RESULT.match(opcode) or _STORE.match(opcode) or is_load_to_lds(instruction):
         return 0
     if _ATOMIC.match(opcode):
