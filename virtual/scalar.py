@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mxsub.virtual.assembly import Instruction, Operand, integer, scalar
+from mxsub.virtual.control_flow import DISTANCE
 from mxsub.virtual.faults import UnsupportedForm, Violation
 from mxsub.virtual.mode import check_written_field, mode_field
 from mxsub.virtual.operands import Reader, Writer, reader, scalar_writer
@@ -127,7 +128,12 @@ def _place(operand: Operand, labels: dict[str, int]) -> int:
 
 def _resolved(operand: Operand, labels: dict[str, int], number: int) -> Operand:
     """`f@rel32@lo+4` as the constant that the linker would put there: the distance from the s_add_u32 that comes behind
-    s_getpc, and the distance's upper half in the s_addc_u32 after it."""
+    s_getpc, and the distance's upper half in the s_addc_u32 after it. Also distances that the assembler computes."""
+    if match := DISTANCE.match(operand.name):
+        if not {match[1], match[2]} <= labels.keys():
+            raise UnsupportedForm("a distance between what are no labels")
+        distance = 4 * (labels[match[1]] - labels[match[2]])
+        return integer(distance >> 32 if match[3] == ">>32" else distance & 0xFFFFFFFF)
     match = _SYMBOL.match(operand.name)
     if not match:
         return operand

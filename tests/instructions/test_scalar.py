@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mxsub.virtual import scalar
+from mxsub.virtual.control_flow import successors
 from mxsub.virtual.faults import IllegalAccess, UnsupportedInstruction
 from tests.instructions.operand_values import Operands
 from tests.pseudocode import State, run, run_lane
@@ -200,6 +201,43 @@ s_setpc_b64 s[30:31]
 .LA:"""
     got = ScalarBench(bench, random).run(text, {}, [20])
     assert set(got[:, 0]) == {(1 + 2 + 4) * 2 + 32}
+
+
+FAR_BRANCHES = """s_mov_b32 s20, 1
+s_getpc_b64 s[10:11]
+.Lpost_getpc0:
+s_add_u32 s10, s10, (.LBB0_2-.Lpost_getpc0)&4294967295
+s_addc_u32 s11, s11, (.LBB0_2-.Lpost_getpc0)>>32
+s_setpc_b64 s[10:11]
+.LBB0_1:
+s_add_u32 s20, s20, 4
+s_branch .LA
+.LBB0_2:
+s_add_u32 s20, s20, 2
+s_getpc_b64 s[10:11]
+.Lpost_getpc1:
+s_add_u32 s10, s10, (.LBB0_1-.Lpost_getpc1)&4294967295
+s_addc_u32 s11, s11, (.LBB0_1-.Lpost_getpc1)>>32
+s_setpc_b64 s[10:11]
+.LA:"""
+
+
+def test_far_branches(bench, random):
+    """Ahead and back, over the distances of labels."""
+    got = ScalarBench(bench, random).run(FAR_BRANCHES, {}, [20])
+    assert set(got[:, 0]) == {1 + 2 + 4}
+
+
+def test_what_follows_a_far_branch_is_known(bench):
+    program = bench.program(FAR_BRANCHES + "\ns_endpgm")
+    jumps = [number for number, instruction in enumerate(program.code) if instruction.opcode == "s_setpc_b64"]
+    follow = [successors(program.code, program.labels, number) for number in jumps]
+    assert follow == [(program.labels[".LBB0_2"],), (program.labels[".LBB0_1"],)]
+
+
+def test_distance_of_what_is_no_label(bench):
+    with pytest.raises(UnsupportedInstruction, match="a distance between what are no labels"):
+        bench.program("s_add_u32 s10, s10, (.LBB0_9-.Lpost_getpc0)&4294967295")
 
 
 def test_jump_to_nowhere(bench):
