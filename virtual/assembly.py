@@ -111,6 +111,8 @@ def parse_operand(text: str) -> Operand:
             text = match[2]
         else:
             break
+    if _INTEGER.match(text):  # neg(0)
+        return Operand("integer", -1, 1, int(text, 0), "", negate, absolute, sign_extend)
     if match := _REGISTER.match(text):
         kind, base = _REGISTER_FILES[match[1]]
         first = int(match[2] or match[3])

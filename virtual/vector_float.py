@@ -9,6 +9,7 @@ import numpy.typing as npt
 from mxsub.virtual.assembly import Instruction
 from mxsub.virtual.faults import UnsupportedForm
 from mxsub.virtual.fused import fused_multiply_add
+from mxsub.virtual.operands import constant
 from mxsub.virtual.operations import Function, Table, made_operation, operation
 
 Array = npt.NDArray[Any]
@@ -123,20 +124,31 @@ def _of_turns(function: Callable[[Array], Array], step: float) -> Callable[[Arra
     return compute
 
 
+def _constant_half(instruction: Instruction, number: int) -> Array | None:
+    """A source of v_fma_mix that is a float16 constant, which LLVM puts into the lower half; None for other sources."""
+    operand = instruction.operands[1 + number]
+    if not (operand.is_constant and instruction.bit("op_sel_hi", number)):
+        return None
+    if instruction.bit("op_sel", number):
+        raise UnsupportedForm("the upper half of a constant as float16")
+    return constant(operand, np.dtype(F16))
+
+
 def _mixed(part: str) -> Callable[[Instruction], Function]:
     """v_fma_mix: op_sel_hi says which sources are float16, and op_sel which half of the register those are in."""
 
     def make(instruction: Instruction) -> Function:
+        operands = instruction.operands[1:]
         halves = [instruction.bit("op_sel_hi", k) for k in range(3)]
-        if any(half and operand.is_constant for half, operand in zip(halves, instruction.operands[1:], strict=True)):
-            raise UnsupportedForm("a constant as float16")
+        constants = [_constant_half(instruction, k) for k in range(3)]
         upper = [np.uint32(16 * instruction.bit("op_sel", k)) for k in range(3)]
-        signs = [np.uint32(operand.negate << 31) for operand in instruction.operands[1:]]
-        kept = [np.uint32(0x7FFFFFFF if operand.absolute else 0xFFFFFFFF) for operand in instruction.operands[1:]]
+        signs = [np.uint32(operand.negate << 31) for operand in operands]
+        kept = [np.uint32(0x7FFFFFFF if operand.absolute else 0xFFFFFFFF) for operand in operands]
 
         def number(word: Array, k: int) -> Array:
             if halves[k]:
-                half = (word >> upper[k]).astype(np.uint16).view(F16)
+                fixed = constants[k]
+                half = fixed if fixed is not None else (word >> upper[k]).astype(np.uint16).view(F16)
                 word = half.astype(F32).view(np.uint32)
             return (word & kept[k] ^ signs[k]).view(F32)
 

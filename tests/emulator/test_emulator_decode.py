@@ -37,6 +37,11 @@ def test_constants(text, kind, value):
     assert (operand.kind, operand.constant) == (kind, value)
 
 
+def test_a_constant_with_its_sign_turned():
+    operand = parse_operand("neg(0)")
+    assert (operand.kind, operand.constant, operand.negate) == ("integer", 0, True)
+
+
 def test_source_modifiers():
     operand = parse_operand("-|v3|")
     assert (operand.register, operand.negate, operand.absolute) == (3, True, True)
