@@ -113,7 +113,7 @@ def multiply_add(x, y):
 
 @triton.jit
 def bounded(x, y):
-    return tl.clamp(x, -0.5, 0.75) + tl.maximum(x, y) - tl.minimum(x, 0.25)
+    return tl.maximum(tl.clamp(x, -0.5, 0.75), tl.minimum(y, 0.25))
 
 
 @triton.jit
@@ -181,7 +181,7 @@ FUNCTIONS = {
     remainder: torch.fmod,
     rounded: lambda x, y: x.floor() * 3 + y.ceil() + x.trunc(),
     multiply_add: lambda x, y: x * y + x,
-    bounded: lambda x, y: x.clamp(-0.5, 0.75) + torch.maximum(x, y) - x.clamp(max=0.25),
+    bounded: lambda x, y: torch.maximum(x.clamp(-0.5, 0.75), y.clamp(max=0.25)),
     integer_quotient: divided,
     bits: lambda x, y: (x << 3) ^ ((y >> 2) & x) | ~y,
     product: lambda x, y: x * y - x,
