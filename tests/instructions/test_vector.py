@@ -18,7 +18,8 @@ OPCODES = sorted(vector.OPERATIONS.keys() - {*ACCUMULATION, *TABLED})
 def test_opcode(opcode, random):
     bench = VectorBench(random)
     for _ in range(4 if opcode in _CONSTANTS else 1):
-        bench.check(Run(opcode, constant=_CONSTANTS.get(opcode)))
+        bits = 0xFFFF if opcode.endswith("f16") else 0xFFFFFFFF
+        bench.check(Run(opcode, constant=_CONSTANTS.get(opcode), constant_bits=bits))
 
 
 @pytest.mark.parametrize("opcode", sorted(set(OPCODES) - _CONSTANTS.keys()))
@@ -32,11 +33,11 @@ def test_scalar_source(opcode, random):
 @pytest.mark.parametrize(
     "selector", [0x07060504, 0x01000706, 0x0C0C0400, 0x0D0B0A09, 0x080C0302, 0x03020100, 0x05040403, 0x0C0C0C0C]
 )
-def test_permutation_with_a_constant(selector, random):
+def test_permutation_alike_in_all_lanes(selector, random):
     bench = VectorBench(random, 1)
     sources = bench.sources("v_perm_b32")
     sources[2][:] = selector
-    bench.check(Run("v_perm_b32", constant=2), sources)
+    bench.check(Run("v_perm_b32", uniform=2), sources)
 
 
 @pytest.mark.parametrize("opcode", TABLED)

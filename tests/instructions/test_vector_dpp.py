@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.instructions.expectations import expected
-from tests.instructions.vector_bench import VectorBench, canonical
+from tests.instructions.vector_bench import VectorBench
+from tests.instructions.word_comparison import canonical
 
 # control -> the lane that a lane reads, or None where there is none; as AMD's manual lists them
 CONTROLS = {

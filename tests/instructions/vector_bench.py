@@ -16,6 +16,7 @@ from tests.instructions.expectations import (
     expected,
 )
 from tests.instructions.operand_values import Operands
+from tests.instructions.word_comparison import canonical, distance, ulps_apart
 
 Words = npt.NDArray[np.uint32]
 
@@ -58,10 +59,10 @@ class Run:
     """What to run.
 
     modifiers: behind the operands. names: of the pseudo-code's state, for every lane. encoding: suffix of the opcode.
-    constant: the number of the source that is a constant, the same in all lanes. written: how each source is written,
-    with {} for its registers. view: what the opcode sees of the sources, whose numbers it gets. store: what the
-    destination holds, of the opcode's result and of what it held before. uniform: the number of the source that is in
-    scalar registers.
+    constant: the number of the source that is a constant, the same in all lanes, of which constant_bits count.
+    uniform: the number of the source that is in scalar registers. written: how each source is written, with {} for its
+    registers. view: what the opcode sees of the sources, whose numbers it gets. store: what the destination holds, of
+    the opcode's result and of what it held before.
     """
 
     opcode: str
@@ -69,6 +70,7 @@ class Run:
     names: dict[str, int] = field(default_factory=dict)
     encoding: str = ""
     constant: int | None = None
+    constant_bits: int = 0xFFFFFFFF
     uniform: int | None = None
     written: tuple[str, ...] = ()
     view: Callable[[list[int]], list[int]] = list
@@ -104,6 +106,32 @@ def drawn_kinds(opcode: str) -> list[str]:
                 drawn = ["f32", "seed", "scale"]
             return [new or old for new, old in zip(drawn, kinds, strict=True)]
     return kinds
+
+
+class _Listing:
+    """Instructions, and what they are to find in the registers from v10 on. Pairs and more begin at even registers."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.loaded: list[Words] = []
+        self._at = SOURCES
+
+    def load(self, words: Words) -> int:
+        """The register in which the words will be."""
+        if words.shape[1] > 1 and self._at % 2:
+            self.load(np.zeros_like(words[:, :1]))
+        self.loaded.append(words)
+        self._at += words.shape[1]
+        return self._at - words.shape[1]
+
+    def uniform(self, count: int, in_vector_registers: bool) -> str:
+        """Moves what was loaded last, and is the same in all lanes, to registers that hold it once for the wave."""
+        first = self._at - count
+        self.lines += [f"v_readfirstlane_b32 s{70 + j}, v{first + j}" for j in range(count)]
+        if not in_vector_registers:
+            return named(70, count).replace("v", "s")
+        self.lines += [f"v_mov_b32_e32 v{first + j}, s{70 + j}" for j in range(count)]
+        return named(first, count)
 
 
 class VectorBench:
@@ -161,29 +189,21 @@ class VectorBench:
         active: npt.NDArray[np.bool_],
     ) -> list[Words]:
         operation = vector.OPERATIONS[run.opcode]
-        lines, names, at = [], [], SOURCES
-        loaded: list[Words] = []
-
-        def load(words: Words) -> int:
-            nonlocal at
-            loaded.append(words)
-            at += words.shape[1]
-            return at - words.shape[1]
-
+        listing = _Listing()
+        lines, load = listing.lines, listing.load
+        names = []
         for k, (kind, words) in enumerate(zip(explicit_kinds(run.opcode), sources, strict=True)):
             if kind == "mask":
                 lines.append(f"v_cmp_ne_u32_e64 s[40:41], 0, v{load(words)}")
                 names.append("s[40:41]")
             elif run.constant == k:
-                names.append(f"0x{int(words[0, 0]):x}")
+                names.append(f"0x{int(words[0, 0]) & run.constant_bits:x}")
             else:
-                written = run.written[k] if run.written else "{}"
                 place = named(load(words), words.shape[1])
                 if run.uniform == k:
-                    count = words.shape[1]
-                    lines += [f"v_readfirstlane_b32 s{70 + j}, v{at - count + j}" for j in range(count)]
-                    place = named(70, count).replace("v", "s")
-                names.append(written.format(place))
+                    # As a lane mask is in scalar registers, too, and one may be read, there it goes back to others.
+                    place = listing.uniform(words.shape[1], "mask" in operation.sources or "vcc" in operation.sources)
+                names.append((run.written[k] if run.written else "{}").format(place))
         lines.append(f"v_cmp_ne_u32_e64 vcc, 0, v{load(vcc.astype(np.uint32)[:, None])}")
         lines.append(f"v_cmp_ne_u32_e64 s[46:47], 0, v{load(active.astype(np.uint32)[:, None])}")
         if old is not None:
@@ -208,7 +228,7 @@ class VectorBench:
             "s_mov_b64 exec, -1",
             *after,
         ]
-        out = Bench().compute("\n".join(lines), *loaded, results=count, at=RESULTS, waves=self.waves)
+        out = Bench().compute("\n".join(lines), *listing.loaded, results=count, at=RESULTS, waves=self.waves)
         return [out[:, k : k + 1] for k in range(count)]
 
     def _compare(
@@ -267,9 +287,9 @@ class VectorBench:
             if re.fullmatch(pattern, run.opcode):
                 held = name
         if run.opcode in ACCURACY:
-            wrong = (got != want).any(1) & (_ulps_apart(got, want, held) > ACCURACY[run.opcode])
+            wrong = (got != want).any(1) & (ulps_apart(got, want, held) > ACCURACY[run.opcode])
         elif run.opcode in ABSOLUTE_ACCURACY:
-            wrong = (got != want).any(1) & (_distance(got, want, held) > ABSOLUTE_ACCURACY[run.opcode])
+            wrong = (got != want).any(1) & (distance(got, want, held) > ABSOLUTE_ACCURACY[run.opcode])
         else:
             wrong = (canonical(got, held) != canonical(want, held)).any(1)
         if wrong.any():
@@ -293,40 +313,3 @@ def _mask_bit(opcode: str, state, lane: int) -> int:
     if opcode.startswith("v_mad_"):
         return state.names["D1"] & 1
     return state.names["VCC"] >> lane & 1
-
-
-_FLOATS = {"f64": np.float64, "f32": np.float32, "f16": np.float16}
-
-
-def canonical(words: Words, held: str) -> Words:
-    """The words with one NaN in place of all."""
-    words = np.ascontiguousarray(words)
-    if held in _FLOATS:
-        bits = words.view(f"u{np.dtype(_FLOATS[held]).itemsize}")
-        return np.where(np.isnan(bits.view(_FLOATS[held])), bits.dtype.type(-1 & np.iinfo(bits.dtype).max), bits)
-    if held == "bf16":
-        bits = words.view(np.uint16)
-        return np.where(bits & 0x7FFF > 0x7F80, np.uint16(0xFFFF), bits)
-    if held in ("fp8", "bf8"):
-        bits = words.view(np.uint8)
-        return np.where(bits & 0x7F > (0x7E if held == "fp8" else 0x7C), np.uint8(0xFF), bits)
-    return words
-
-
-def _ordered(words: Words, held: str) -> npt.NDArray[np.object_]:
-    """Numbers as integers in their order; with 0 for both zeros. All NaNs are one."""
-    bits = canonical(words, held)
-    width = 8 * bits.dtype.itemsize
-    sign = bits >> bits.dtype.type(width - 1)
-    magnitude = (bits & bits.dtype.type((1 << width - 1) - 1)).astype(object)
-    return np.where(sign == 1, -magnitude, magnitude)
-
-
-def _ulps_apart(got: Words, want: Words, held: str) -> npt.NDArray[np.object_]:
-    return abs(_ordered(got, held) - _ordered(want, held)).max(1)
-
-
-def _distance(got: Words, want: Words, held: str) -> npt.NDArray[np.float64]:
-    x, y = (np.ascontiguousarray(w).view(_FLOATS[held]).astype(np.float64) for w in (got, want))
-    apart = np.abs(x - y)
-    return np.where(np.isnan(x) & np.isnan(y), 0, np.where(np.isnan(apart), np.inf, apart)).max(1)
