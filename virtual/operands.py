@@ -22,25 +22,15 @@ import numpy.typing as npt
 
 from mxsub.virtual.assembly import Instruction, Operand
 from mxsub.virtual.faults import UnsupportedForm
-from mxsub.virtual.formats import bf16_to_f32
+from mxsub.virtual.operand_words import DTYPES, Reader, constant, register_reader
+from mxsub.virtual.packed_operands import bfloat_reader, packed_reader
 from mxsub.virtual.registers import SCC
 from mxsub.virtual.waves import Waves
 
-Array = npt.NDArray[Any]
-Reader = Callable[[Waves], Array]
-Writer = Callable[[Waves, Array, Array | None], None]
+__all__ = ["DTYPES", "Reader", "Writer", "constant", "reader", "scalar_writer", "writer"]
 
-DTYPES: dict[str, np.dtype[Any]] = {
-    "u16": np.dtype(np.uint16),
-    "i16": np.dtype(np.int16),
-    "f16": np.dtype(np.float16),
-    "u32": np.dtype(np.uint32),
-    "i32": np.dtype(np.int32),
-    "f32": np.dtype(np.float32),
-    "u64": np.dtype(np.uint64),
-    "i64": np.dtype(np.int64),
-    "f64": np.dtype(np.float64),
-}
+Array = npt.NDArray[Any]
+Writer = Callable[[Waves, Array, Array | None], None]
 
 U16, U32, U64 = np.uint16, np.uint32, np.uint64
 
@@ -64,9 +54,9 @@ def reader(instruction: Instruction, operand: Operand, kind: str, position: int 
     if kind == "mask":
         return _lane_mask_reader(operand)
     if kind == "2xbf16":
-        return _bfloat_reader(instruction, operand, position)
+        return bfloat_reader(instruction, operand, position)
     if kind.startswith("2x"):
-        return _packed_reader(instruction, operand, DTYPES[kind[2:]], position)
+        return packed_reader(instruction, operand, DTYPES[kind[2:]], position)
     if "*" in kind:
         return _several_reader(operand, int(kind.partition("*")[0]))
     if kind == "word":
@@ -78,9 +68,9 @@ def reader(instruction: Instruction, operand: Operand, kind: str, position: int 
     if dtype.itemsize == 8:
         if operand.count == 1:
             raise UnsupportedForm(f"one register as {kind}")
-        low, high = _word(operand), _word(operand, 1)
+        low, high = register_reader(operand), register_reader(operand, 1)
         return _modified(lambda waves: _joined(low(waves), high(waves)).view(dtype), operand, dtype)
-    word = _word(operand)
+    word = register_reader(operand)
     if instruction.encoding == "_sdwa":
         word = _sdwa_selected(word, instruction, position, operand.sign_extend)
     if dtype.itemsize == 2:
@@ -139,39 +129,6 @@ def scalar_writer(operand: Operand, kind: str) -> Writer:
     return write_two if dtype.itemsize == 8 else write_one
 
 
-def constant(operand: Operand, dtype: np.dtype[Any]) -> Array:
-    """An inline constant or literal as a value of some type, shape (1, 1).
-
-    An integer operation takes the bits of a real constant, a floating-point one the bits of an integer; a literal of a
-    64-bit floating-point operation is its high half.
-    """
-    value = operand.constant
-    if operand.kind == "real":
-        if dtype.kind == "f":
-            number = np.array(value, dtype)
-        else:
-            number = np.array(value, np.float64 if dtype.itemsize == 8 else np.float32)
-            number = number.view(f"u{number.itemsize}").astype(dtype)
-    else:
-        bits = int(value)
-        if dtype == np.float64 and not -16 <= bits <= 64:
-            bits <<= 32
-        number = np.array(bits & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").view(dtype)
-    return np.broadcast_to(number, (1, 1))
-
-
-def _word(operand: Operand, offset: int = 0) -> Reader:
-    """Reads one 32-bit register of an operand."""
-    register = operand.register + offset
-    if operand.kind == "vector":
-        return lambda waves: waves.v[register]
-    if operand.kind != "scalar":
-        raise UnsupportedForm(f"operand {operand.name or operand.constant}")
-    if operand.register == SCC:
-        return lambda waves: waves.scc.astype(U32)
-    return lambda waves: waves.s[register]
-
-
 def _joined(low: Array, high: Array) -> Array:
     joined: Array = low | high.astype(U64) << U64(32)
     return joined
@@ -215,78 +172,18 @@ def _sdwa_selected(read: Reader, instruction: Instruction, position: int, sign_e
     return lambda waves: (read(waves) >> U32(shift)) & ones
 
 
-def _packed_reader(instruction: Instruction, operand: Operand, dtype: np.dtype[Any], position: int) -> Reader:
-    """Both halves on a new first axis."""
-    low, high = instruction.bit("op_sel", position), instruction.bit("op_sel_hi", position, 1)
-    halves = _halves_reader(operand, dtype, low, high)
-    signs = [instruction.bit(name, position) ^ operand.negate for name in ("neg_lo", "neg_hi")]
-    if not any(signs):
-        return lambda waves: np.stack(np.broadcast_arrays(*halves(waves)))
-    if dtype.kind != "f":
-        raise UnsupportedForm("neg of an integer")
-
-    def read(waves: Waves) -> Array:
-        parts = [-half if sign else half for half, sign in zip(halves(waves), signs, strict=True)]
-        return np.stack(np.broadcast_arrays(*parts))
-
-    return read
-
-
 def _raw_reader(operand: Operand) -> Reader:
     if operand.is_constant:
         value = constant(operand, DTYPES["u32"])
         return lambda waves: value
-    return _word(operand)
-
-
-def _bfloat_reader(instruction: Instruction, operand: Operand, position: int) -> Reader:
-    low, high = instruction.bit("op_sel", position), instruction.bit("op_sel_hi", position, 1)
-    halves = _halves_reader(operand, DTYPES["u16"], low, high)
-    signs = np.array([instruction.bit(name, position) ^ operand.negate for name in ("neg_lo", "neg_hi")], U16) << U16(
-        15
-    )
-    flips = signs.reshape(2, 1, 1)
-    return lambda waves: bf16_to_f32(np.stack(np.broadcast_arrays(*halves(waves))) ^ flips)
+    return register_reader(operand)
 
 
 def _several_reader(operand: Operand, count: int) -> Reader:
     if operand.count != count or operand.negate or operand.absolute:
         raise UnsupportedForm(f"{operand.count} registers, or modified ones, for {count}")
-    words = [_word(operand, k) for k in range(count)]
+    words = [register_reader(operand, k) for k in range(count)]
     return lambda waves: np.stack(np.broadcast_arrays(*[word(waves) for word in words]))
-
-
-def _halves_reader(
-    operand: Operand, dtype: np.dtype[Any], low: int, high: int
-) -> Callable[[Waves], tuple[Array, Array]]:
-    """Reads the parts numbered `low` and `high` (0 or 1) of a packed operand."""
-    if operand.is_constant:
-        parts = _constant_halves(operand, dtype)
-        return lambda waves: (parts[low], parts[high])
-    if dtype.itemsize == 4:
-        words = [_word(operand, k if operand.count > 1 else 0) for k in (0, 1)]
-        first, second = words[low], words[high]
-        return lambda waves: (first(waves).view(dtype), second(waves).view(dtype))
-    word = _word(operand)
-    shifts = U32(16 * low), U32(16 * high)
-
-    def read(waves: Waves) -> tuple[Array, Array]:
-        bits = word(waves)
-        return (bits >> shifts[0]).astype(U16).view(dtype), (bits >> shifts[1]).astype(U16).view(dtype)
-
-    return read
-
-
-def _constant_halves(operand: Operand, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """Of 16 bits the halves of the 32-bit constant: a real one's high half is zero, a literal has both. Of 32 bits the
-    constant twice."""
-    value = constant(operand, dtype)
-    if dtype.itemsize == 4:
-        return value, value
-    if operand.kind == "real":
-        return value, np.zeros_like(value)
-    low, high = (np.full((1, 1), int(operand.constant) >> shift & 0xFFFF, U16).view(dtype) for shift in (0, 16))
-    return low, high
 
 
 def _wide_writer(first: int, dtype: np.dtype[Any]) -> Writer:

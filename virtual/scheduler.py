@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mxsub.virtual.branching import BARRIER, END, Branch
 from mxsub.virtual.faults import EndlessLoop, IllegalAccess, Violation
 from mxsub.virtual.findings import Places
-from mxsub.virtual.scalar import BARRIER, END, Branch
 from mxsub.virtual.watching import Step, Watcher
 from mxsub.virtual.waves import Waves
 
