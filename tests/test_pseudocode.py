@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pseudocode import DESCRIBED, TEXTS, PseudoCodeError, State, reals, run, run_lane
-from tests.pseudocode.expressions import Frame
+from tests.pseudocode.frame import Frame
 from tests.pseudocode.functions import TWO_OVER_PI_BITS, stochastically_rounded, two_over_pi
 from tests.pseudocode.grammar import parse
 from tests.pseudocode.reals import FORMATS

@@ -32,7 +32,7 @@ from typing import Any
 from tinygrad.runtime.autogen.amd.cdna.str_pcode import PCODE
 
 from tests.pseudocode import functions
-from tests.pseudocode.expressions import Frame
+from tests.pseudocode.frame import Frame
 from tests.pseudocode.grammar import PseudoCodeError, parse
 from tests.pseudocode.state import Memory, State
 from tests.pseudocode.statements import block

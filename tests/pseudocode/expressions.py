@@ -5,9 +5,10 @@ from typing import Any
 
 from tests.pseudocode import reals, tree
 from tests.pseudocode.arithmetic import COMPARISONS, arithmetic, compare, is_denormal, shift
+from tests.pseudocode.frame import Evaluator, Frame, Returned, is_architectural
 from tests.pseudocode.grammar import PseudoCodeError
+from tests.pseudocode.naming import MEMORIES, bank_name, base_name, dotted_name, is_signed_zero, what_is_sliced
 from tests.pseudocode.places import MemoryPlace, Place, RegisterPlace, VariablePlace, narrowed
-from tests.pseudocode.state import State
 from tests.pseudocode.values import (
     Value,
     boolean,
@@ -18,11 +19,6 @@ from tests.pseudocode.values import (
     type_named,
 )
 
-Evaluator = Callable[["Frame"], Any]
-CallFunction = Callable[["Frame", str, list[Value]], Value]
-
-_BANKS = ("SGPR", "TTMP", "HW_REGISTERS")
-_MEMORIES = ("MEM", "LDS")
 _MODES = {"ROUND_NEAREST_EVEN": reals.NEAREST_EVEN, "ROUND_TOWARD_ZERO": reals.TOWARD_ZERO}
 _SPECIAL_NUMBERS = {
     "INF": Value(("f", 64), 0x7FF << 52),
@@ -33,27 +29,6 @@ _SPECIAL_NUMBERS = {
     "UNDERFLOW_F32": Value(("f", 32), 0),
     "UNDERFLOW_F64": Value(("f", 64), 0),
 }
-
-
-class Returned(Exception):
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-
-class Frame:
-    """variables: local ones, values or lists of them. functions: lambdas, shared by all frames of a text.
-    call: runs a function that the text does not define."""
-
-    def __init__(self, state: State, call: CallFunction) -> None:
-        self.state = state
-        self.call = call
-        self.variables: dict[str, Any] = {}
-        self.functions: dict[str, tuple[tuple[str, ...], Evaluator]] = {}
-
-
-def is_architectural(name: str) -> bool:
-    """Does the name stand for state outside the text?"""
-    return name.isupper() or name in ("laneId", "laneID")
 
 
 def expression(node: Any) -> Evaluator:
@@ -91,42 +66,19 @@ def _name(node: tree.Name) -> Evaluator:
 def _member(node: tree.Member) -> Evaluator:
     type_ = type_named(node.name)
     if type_ is None:
-        return _name(tree.Name(_dotted(node)))
-    if isinstance(node.base, tree.Index) and _memory_name(node.base):
+        return _name(tree.Name(dotted_name(node)))
+    if isinstance(node.base, tree.Index) and bank_name(node.base):
         place = place_of(node)
         return lambda frame: place(frame).read()
     base = expression(node.base)
     return lambda frame: reinterpreted(base(frame), type_, frame.state.rounding)
 
 
-def _dotted(node: tree.Member) -> str:
-    if not isinstance(node.base, tree.Name):
-        raise PseudoCodeError(f"no type is called {node.name}")
-    return f"{node.base.name}.{node.name}"
-
-
-def _memory_name(node: Any) -> str:
-    """'MEM' for MEM[...], 'VGPR' for VGPR[...][...], and so on; '' for what is no bank."""
-    base = node.base
-    if isinstance(base, tree.Name) and base.name in (*_MEMORIES, *_BANKS):
-        return base.name
-    if isinstance(base, tree.Index) and isinstance(base.base, tree.Name) and base.base.name == "VGPR":
-        return "VGPR"
-    return ""
-
-
-def _sliced(base: Any) -> Any:
-    """What a slice is taken of: `S0.u32[63 : 32]` means the register, whose upper half is another one."""
-    if isinstance(base, tree.Member) and isinstance(base.base, tree.Name) and is_architectural(base.base.name):
-        return base if type_named(base.name) is None else base.base
-    return base
-
-
 def _index(node: tree.Index) -> Evaluator:
-    if _memory_name(node):
+    if bank_name(node):
         place = place_of(node)
         return lambda frame: place(frame).read()
-    base, index = expression(_sliced(node.base)), expression(node.index)
+    base, index = expression(what_is_sliced(node.base)), expression(node.index)
 
     def read(frame: Frame) -> Value:
         value, at = base(frame), index(frame).integer
@@ -138,7 +90,7 @@ def _index(node: tree.Index) -> Evaluator:
 
 
 def _slice(node: tree.Slice) -> Evaluator:
-    base, high, low = expression(_sliced(node.base)), expression(node.high), expression(node.low)
+    base, high, low = expression(what_is_sliced(node.base)), expression(node.high), expression(node.low)
 
     def read(frame: Frame) -> Value:
         bits, first, last = base(frame).bits, low(frame).integer, high(frame).integer
@@ -152,7 +104,7 @@ def _slice(node: tree.Slice) -> Evaluator:
 
 
 def _slice_up(node: tree.SliceUp) -> Evaluator:
-    base, start, width = expression(_sliced(node.base)), expression(node.start), expression(node.width)
+    base, start, width = expression(what_is_sliced(node.base)), expression(node.start), expression(node.width)
     return lambda frame: of_integer(("b", width(frame).integer), base(frame).bits >> start(frame).integer)
 
 
@@ -202,10 +154,10 @@ def _unary(node: tree.Unary) -> Evaluator:
 
 def _binary(node: tree.Binary) -> Evaluator:
     sign = node.operator
-    if sign == "==" and _base_name(node.right) == "DENORM":
+    if sign == "==" and base_name(node.right) == "DENORM":
         left = expression(node.left)
         return lambda frame: boolean(is_denormal(left(frame)))
-    if sign == "==" and _is_signed_zero(node.right):
+    if sign == "==" and is_signed_zero(node.right):
         left, zero = expression(node.left), expression(node.right)
         return lambda frame: boolean(left(frame).real.is_zero and left(frame).bits == zero(frame).bits)
     if sign == "*":
@@ -227,16 +179,6 @@ def _binary(node: tree.Binary) -> Evaluator:
     return lambda frame: arithmetic(sign, first(frame), second(frame), frame.state.rounding)
 
 
-def _is_signed_zero(node: Any) -> bool:
-    """Is it +0.0 or -0.0? Without a sign, 0.0 is as good as both."""
-    return (
-        isinstance(node, tree.Unary)
-        and isinstance(node.argument, tree.Number)
-        and node.argument.value.is_float
-        and not node.argument.value
-    )
-
-
 def _scaled(other: Any, power: tree.Binary) -> Evaluator:
     """x * 2.0 ** n, rounded once."""
     argument, exponent = expression(other), expression(power.right)
@@ -246,12 +188,6 @@ def _scaled(other: Any, power: tree.Binary) -> Evaluator:
         return of_real(value.type, value.real.scaled(exponent(frame).integer), frame.state.rounding)
 
     return run
-
-
-def _base_name(node: Any) -> str:
-    while isinstance(node, tree.Member):
-        node = node.base
-    return node.name if isinstance(node, tree.Name) else ""
 
 
 def _conditional(node: tree.Conditional) -> Evaluator:
@@ -339,15 +275,15 @@ def place_of(node: Any) -> Evaluator:
     if isinstance(node, tree.Member):
         type_ = type_named(node.name)
         if type_ is None:
-            return _name_place(_dotted(node))
+            return _name_place(dotted_name(node))
         base = place_of(node.base)
         return lambda frame: narrowed(base(frame), 0, type_[1], type_)
     if isinstance(node, tree.Index):
-        if _memory_name(node):
+        if bank_name(node):
             return _bank_place(node)
         return _element_place(node)
     if isinstance(node, tree.Slice):
-        base, high, low = place_of(_sliced(node.base)), expression(node.high), expression(node.low)
+        base, high, low = place_of(what_is_sliced(node.base)), expression(node.high), expression(node.low)
 
         def part(frame: Frame) -> Place:
             first, last = low(frame).integer, high(frame).integer
@@ -368,8 +304,8 @@ def _name_place(name: str) -> Evaluator:
 
 
 def _bank_place(node: tree.Index) -> Evaluator:
-    name, index = _memory_name(node), expression(node.index)
-    if name in _MEMORIES:
+    name, index = bank_name(node), expression(node.index)
+    if name in MEMORIES:
         return lambda frame: MemoryPlace(frame.state.memory, index(frame).bits)
     if name == "SGPR":
         return lambda frame: RegisterPlace(frame.state.sgpr, index(frame).integer)
@@ -382,7 +318,7 @@ def _bank_place(node: tree.Index) -> Evaluator:
 def _element_place(node: tree.Index) -> Evaluator:
     index = expression(node.index)
     array = node.base.name if isinstance(node.base, tree.Name) else ""
-    base = place_of(_sliced(node.base))
+    base = place_of(what_is_sliced(node.base))
 
     def place(frame: Frame) -> Place:
         at = index(frame).integer

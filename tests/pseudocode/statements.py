@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.pseudocode import tree
-from tests.pseudocode.expressions import Evaluator, Frame, Returned, expression
+from tests.pseudocode.expressions import expression
+from tests.pseudocode.frame import Evaluator, Frame, Returned
 from tests.pseudocode.functions import TABLES
 from tests.pseudocode.values import Value, of_integer
 
