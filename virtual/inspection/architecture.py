@@ -21,6 +21,7 @@ WAVES_WITH_MORE_SCALAR_REGISTERS = 7
 
 LINE_BYTES = 128  # of L1 and L2; white paper
 L1_BYTES = 32 << 10  # of a compute unit; white paper
+PAGE_BYTES = 2 << 20  # that one translation covers, where the driver finds so much in one piece (recalled: amdgpu)
 
 # Data sheet: the peak rates, dense.
 HBM_BYTES_PER_SECOND = 8.0e12

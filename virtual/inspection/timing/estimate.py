@@ -1,14 +1,17 @@
 """How long a launch takes: the busiest compute unit simulated with what the whole launch leaves it of the memory."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from mxsub.virtual.assembly import Instruction
 from mxsub.virtual.inspection import architecture as gpu
 from mxsub.virtual.inspection.lines import Distinct
 from mxsub.virtual.inspection.resources import Occupancy, Spread
 from mxsub.virtual.inspection.timing.costs import cost_of
-from mxsub.virtual.inspection.timing.figures import ENDS, Figures, figures
+from mxsub.virtual.inspection.timing.figures import ENDS, STREAMED, Figures, figures
 from mxsub.virtual.inspection.timing.trace import WorkgroupTrace
 from mxsub.virtual.inspection.timing.unit import Memory, Simulated, Unit
 
@@ -45,7 +48,8 @@ def estimate(
     for end in ENDS:
         values = figures(end)
         costs = [cost_of(instruction, values) for instruction in code]
-        unit = Unit(trace, costs, values, memory_share(values, spread, read))
+        dispatch = values.wave_start * len(trace.waves) * math.ceil(spread.units_used / gpu.DIES)
+        unit = Unit(trace, costs, values, memory_share(values, spread, read), dispatch)
         ran = _run(unit, trace, spread.rounds, occupancy.workgroups_per_unit)
         times[end] = ran.cycles / values.clock / 1e3
         if end == "likely":
@@ -67,12 +71,14 @@ def memory_share(values: Figures, spread: Spread, read: Distinct) -> Memory:
     """Of HBM and the Infinity Cache for one of the units that are used, all of which want their lines at once.
 
     A line that many workgroups read comes from HBM once, and from the Infinity Cache once a die; so a workgroup's line
-    costs those levels what the launch's lines are to the sum of the workgroups' lines.
+    costs those levels what the launch's lines are to the sum of the workgroups' lines. Few units do not reach what HBM
+    has, each being limited in what it has under way.
     """
     per_cycle = 1e12 / (values.clock * 1e9) / spread.units_used
     wanted = max(read.workgroups, 1)
+    reached = values.streamed * float(np.interp(spread.units_used, [*STREAMED], [*STREAMED.values()])) / 1e3
     cycles_a_byte = max(
-        read.launch / wanted / (values.hbm_bandwidth * per_cycle),
+        read.launch / wanted / (min(values.hbm_bandwidth, reached) * per_cycle),
         read.dies / wanted / (values.infinity_bandwidth * per_cycle),
         1 / values.l2_rate,
     )

@@ -2,6 +2,8 @@
 
 mt4g: caps-tum/mt4g, sample_results/AMD_Instinct_MI350P.json: measured by pointer chasing and streaming on a CDNA 4 GPU
 (half of an MI355X: 128 compute units on 4 dies, 2.2 GHz, HBM3E with a 4096-bit bus). Its bandwidths are in GiB/s.
+gfx950-gluon-tutorials: ROCm/gfx950-gluon-tutorials, AMD's own measurements on the MI350 series.
+gem5: gem5/gem5, configs/common/GPUTLBOptions.py, AMD's parameters of its GPU model.
 """
 
 from dataclasses import dataclass, fields
@@ -43,6 +45,10 @@ class Figures:
     l2_rate: float
     infinity_bandwidth: float
     hbm_bandwidth: float
+    streamed: float
+    under_way: float
+    page_walk: float
+    wave_start: float
     first_launch: float
     next_launch: float
 
@@ -81,6 +87,24 @@ TABLE: dict[str, Figure] = {
         5.8, 6.5, 4.8, "TB/s",
         "of 8.0. FlyDSL's softmax on an MI355X: 5.83; fast: 81 %, as published for MI300X; slow: mt4g, 60 %",
     ),
+    "streamed": Figure(
+        1, 2, 1, "x STREAMED",
+        "gfx950-gluon-tutorials, kernels/memory_bound/gemm; fast: a unit's 32 KiB under way for HBM's latency: 94 GB/s",
+    ),
+    "under_way": Figure(
+        32 << 10, 44 << 10, 32 << 10, "bytes",
+        "of a unit. gfx950-gluon-tutorials, docs/memory_bandwidth_model.md: as much as L1 has; fast: "
+        "docs/tcp_bound_tile_model.md, with 12 KiB queued before it",
+    ),
+    "page_walk": Figure(
+        750, 150, 1536, "cycles",
+        "gem5: 750 of a walk, 150 of a hit in the last TLB (fast); slow: assumed, two reads from HBM as mt4g has them",
+    ),
+    "wave_start": Figure(
+        1, 0.25, 4, "cycles",
+        "of a die. Recalled, no document at hand: a wave a cycle in each shader engine; fast: four of them at once; "
+        "slow: assumed, v0 written by 16 lanes a cycle",
+    ),
     "first_launch": Figure(
         5.5, 4.0, 7.0, "us",
         "SuperBench, kernel-launch/event_time: two events around an empty kernel (its example baseline, which names no "
@@ -92,6 +116,10 @@ TABLE: dict[str, Figure] = {
         "one kernel less",
     ),
 }  # fmt: skip
+
+# Units that stream from HBM, one workgroup each -> GB/s of all of them together, of bytes that only one of them reads.
+# gfx950-gluon-tutorials, kernels/memory_bound/gemm/README.md: a GEMM of 32 rows with K = 8192, whose loads fill L1.
+STREAMED = {0: 0, 32: 1529, 64: 2864, 96: 4067, 128: 4580, 160: 4828, 192: 5628, 224: 6198, 256: 6442}
 
 
 def figures(end: End) -> Figures:

@@ -2,7 +2,8 @@
 
 Each SIMD issues at most one instruction a turn of four cycles to each of its units (vector, matrix, scalar); all four
 share the unit's path to LDS and its path to memory. A load's data is there when the path has served it and the latency
-of the level that has its lines is over; loads of a wave come back in order. Nothing else is modelled: see
+of the level that has its lines is over; loads of a wave come back in order. No more than so many bytes are under way to
+L1, a page touched first is translated first, and workgroups start one after another. Nothing else is modelled: see
 docs/time-model.md for what that leaves out.
 """
 
@@ -10,7 +11,7 @@ import heapq
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
-from mxsub.virtual.inspection.architecture import LINE_BYTES, SIMDS
+from mxsub.virtual.inspection.architecture import LINE_BYTES, PAGE_BYTES, SIMDS
 from mxsub.virtual.inspection.timing.costs import Cost
 from mxsub.virtual.inspection.timing.figures import Figures
 from mxsub.virtual.inspection.timing.trace import Reach, WaveTrace, WorkgroupTrace
@@ -55,23 +56,32 @@ class _Wave:
 
 
 class Unit:
-    """Runs `workgroups` copies of a traced workgroup, `together` of them at a time."""
+    """Runs `workgroups` copies of a traced workgroup, `together` of them at a time.
 
-    def __init__(self, trace: WorkgroupTrace, costs: list[Cost], figures: Figures, memory: Memory) -> None:
+    dispatch: cycles from the launch until every unit of the die has been given a workgroup, and then another one each.
+    """
+
+    def __init__(
+        self, trace: WorkgroupTrace, costs: list[Cost], figures: Figures, memory: Memory, dispatch: float = 0.0
+    ) -> None:
         self._trace, self._costs, self._figures, self._memory = trace, costs, figures, memory
+        self._dispatch = dispatch
 
     def run(self, workgroups: int, together: int) -> Simulated:
         self._result = Simulated()
         self._simd_free = [dict.fromkeys(("vector", "matrix", "scalar"), 0.0) for _ in range(SIMDS)]
         self._lds_free = self._memory_free = self._l2_free = self._cold_free = 0.0
         self._arrivals: dict[tuple[int, int], float] = {}  # (workgroup, line) -> when L1 has it
+        self._translated: dict[int, float] = {}  # page -> when its translation is there
+        self._under_way: list[tuple[float, int]] = []  # a heap: when lines will be there, how many bytes they are
+        self._bytes_under_way = 0
         self._alive = [len(self._trace.waves)] * workgroups
         self._parked: dict[int, list[tuple[float, _Wave]]] = {}
         self._left, self._together, self._started = workgroups, together, 0
         self._ready: list[tuple[float, int, _Wave]] = []
         self._order = 0
-        for _ in range(min(workgroups, together)):
-            self._start(0.0)
+        for number in range(min(workgroups, together)):
+            self._start((number + 1) * self._dispatch)
         while self._ready:
             time, _, wave = heapq.heappop(self._ready)
             self._step(time, wave)
@@ -152,27 +162,55 @@ class Unit:
         if reach is None:  # no lane was on, or all were masked by their address
             wave.vm.append(max(start, wave.vm[-1] if wave.vm else 0.0))
             return start + figures.issue
+        wanted = 0 if cost.stores else (len(self._cold(wave, reach)) + reach.again) * LINE_BYTES
+        start = self._room(start, wanted)
         kept = max(64 / figures.address_rate, len(reach.lines), reach.bytes / figures.l1_rate)
         self._memory_free = start + kept
         self._result.kept["memory"] += kept
         self._result.waits["memory unit"] += start - time
         if cost.stores:
             self._l2_free = max(self._l2_free, start) + len(reach.lines) * LINE_BYTES / figures.l2_rate
-            done = max(self._memory_free, self._l2_free) + figures.l2_latency
+            done = max(self._memory_free, self._l2_free, self._translation(start, wave, reach)) + figures.l2_latency
         else:
             done = max(self._memory_free + figures.l1_latency, self._arrival(start, wave, reach))
+        if wanted:
+            heapq.heappush(self._under_way, (done, wanted))
+            self._bytes_under_way += wanted
         wave.vm.append(max(done, wave.vm[-1] if wave.vm else 0.0))
         return start + figures.issue
+
+    def _cold(self, wave: _Wave, reach: Reach) -> list[tuple[int, int]]:
+        """The lines that the workgroup has not asked for yet."""
+        keys = ((wave.workgroup, line) for line in reach.lines)
+        return [key for key in keys if key not in self._arrivals]
+
+    def _room(self, start: float, wanted: int) -> float:
+        """When L1 has room for so many bytes that it lacks: as soon as enough of those under way have come."""
+        most = self._figures.under_way - wanted
+        while self._under_way and (self._under_way[0][0] <= start or (wanted and self._bytes_under_way > most)):
+            there, size = heapq.heappop(self._under_way)
+            self._bytes_under_way -= size
+            start = max(start, there)
+        return start
+
+    def _translation(self, start: float, wave: _Wave, reach: Reach) -> float:
+        """When the addresses are translated: by the time that later workgroups start, all pages have been touched."""
+        if wave.later:
+            return start
+        pages = {line // (PAGE_BYTES // LINE_BYTES) for line in reach.lines}
+        walked = start + self._figures.page_walk
+        return max([start, *(self._translated.setdefault(page, walked) for page in pages)])
 
     def _arrival(self, start: float, wave: _Wave, reach: Reach) -> float:
         """When all lines of a load are in L1: lines that are cold are fetched, others may be on their way already."""
         figures, memory, arrivals = self._figures, self._memory, self._arrivals
-        keys = [(wave.workgroup, line) for line in reach.lines]
-        cold = [key for key in keys if key not in arrivals]
-        done = max((arrivals[key] for key in keys if key in arrivals), default=0.0)
+        cold = self._cold(wave, reach)
+        done = max((arrivals.get((wave.workgroup, line), 0.0) for line in reach.lines), default=0.0)
         if cold:
             self._cold_free = max(self._cold_free, start) + len(cold) * LINE_BYTES / memory.cold_rate
-            there = self._cold_free + (memory.later_latency if wave.later else memory.cold_latency)
+            translated = self._translation(start, wave, reach)
+            latency = memory.later_latency if wave.later else memory.cold_latency
+            there = max(self._cold_free, translated) + latency
             arrivals.update(dict.fromkeys(cold, there))
             done = max(done, there)
         if reach.again or cold:
