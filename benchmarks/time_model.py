@@ -35,10 +35,10 @@ ORDERINGS: tuple[tuple[str, Shape, Changes, Changes], ...] = (
 )
 
 
-def calls(wanted: Mapping[Shape, Changes]) -> dict[Shape, Call]:
+def calls(wanted: Mapping[Shape, Changes], sample: int | None = None) -> dict[Shape, Call]:
     """The shipped variant inspected with an estimate, of each shape with its config changed.
 
-    It is changed in the text, since `mxsub build` refuses some of what is to be worse.
+    It is changed in the text, since `mxsub build` refuses some of what is to be worse. sample: workgroups that run.
     """
     project = load_project(SHIPPED)
     text = render(project, project.variant("constexpr")).text
@@ -47,7 +47,8 @@ def calls(wanted: Mapping[Shape, Changes]) -> dict[Shape, Call]:
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "submission.py"
         file.write_text(text)
-        made = inspect(InspectRequest(str(file), SHIPPED, shapes=tuple(map(str, wanted)), time=True))
+        request = InspectRequest(str(file), SHIPPED, shapes=tuple(map(str, wanted)), time=True, sample=sample)
+        made = inspect(request)
     return dict(zip(wanted, made.calls, strict=True))
 
 

@@ -1,6 +1,7 @@
 """`mxsub inspect`, on the shipped project and on submissions that do something else."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -58,10 +59,39 @@ def found(folder: Path, *words: str) -> dict[str, Any]:
     return content
 
 
-def test_a_benchmark_shape(folder: Path) -> None:
+@dataclass(frozen=True)
+class Inspected:
+    """told: the tables. shapes: what the history keeps of each. cache: where Triton put what it compiled."""
+
+    told: str
+    shapes: dict[str, Any]
+    cache: Path
+
+
+@pytest.fixture(scope="module")
+def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Inspected:
+    """Three shapes of the shipped project in one run, since each run takes seconds to start.
+
+    No number of waves is wanted: then LLVM's count of those that fit is not cut down to it.
+    """
+    project, cache = tmp_path_factory.mktemp("benchmarks"), tmp_path_factory.mktemp("cache")
+    create_project(project)
+    configs = project / "configs.yaml"
+    configs.write_text(configs.read_text().replace("waves_per_eu: 2", "waves_per_eu: 0"))
+    words = [word for shape in ("4,2880,512", "16,2112,7168", "256,3072,1536") for word in ("--shape", shape)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRITON_CACHE_DIR", str(cache))
+        told = inspect(project, *words, "--time")
+    assert told.exit_code == 0, told.output
+    with History.open(project) as history:
+        (version,) = history.versions.entries()
+        kept = history.inspections.of(version.sha256)
+    return Inspected(told.output, {shape: record.content for shape, record in kept.items()}, cache)
+
+
+def test_a_benchmark_shape(benchmarks: Inspected) -> None:
     """4 x 2880 x 512: 90 tiles of 8 x 32, each weight read once and each activation by all of them."""
-    inspected = found(folder, "--shape", "4,2880,512", "--time")
-    (shape,) = inspected["shapes"]
+    shape = benchmarks.shapes["4x2880x512"]
     (launch,) = shape["launches"]
     counts = launch["counts"]
     assert (shape["shape"], launch["kernel"], launch["grid"]) == ("4x2880x512", "mxfp4_gemm_direct", [90, 1, 1])
@@ -92,16 +122,10 @@ def test_a_benchmark_shape(folder: Path) -> None:
     assert call["likely"] == pytest.approx(estimate["likely"] + 5.5)
 
 
-def test_registers_and_waves_are_the_compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LLVM writes its own count of waves into the assembly, which Triton keeps; it is no more than are wanted."""
-    project, cache = tmp_path / "project", tmp_path / "cache"
-    create_project(project)
-    configs = project / "configs.yaml"
-    configs.write_text(configs.read_text().replace("waves_per_eu: 2", "waves_per_eu: 0"))
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(cache))
-    inspected = found(project, "--shape", "16,2112,7168", "--shape", "256,3072,1536")
+def test_registers_and_waves_are_the_compilers(benchmarks: Inspected) -> None:
+    """LLVM writes its own count of waves into the assembly, which Triton keeps."""
     said: dict[str, list[dict[str, int]]] = {}
-    for file in cache.rglob("*.amdgcn"):
+    for file in benchmarks.cache.rglob("*.amdgcn"):
         lines = file.read_text().splitlines()
         numbers = {
             key: int(line.rpartition(":")[2])
@@ -111,31 +135,27 @@ def test_registers_and_waves_are_the_compilers(tmp_path: Path, monkeypatch: pyte
         }
         name = next(line.split()[1] for line in lines if ".amdhsa_kernel" in line)
         said.setdefault(name, []).append(numbers)
-    checked = 0
-    for shape in inspected["shapes"]:
-        for launch in shape["launches"]:
-            resources = launch["counts"]["resources"]
-            own = {
-                "TotalNumVgprs": resources["vgprs"] + resources["agprs"],
-                "NumAgprs": resources["agprs"],
-                "ScratchSize": resources["scratch_bytes"],
-                "Occupancy": launch["counts"]["occupancy"]["waves_per_simd"],
-            }
-            assert own in said[launch["kernel"]]
-            checked += 1
-    assert checked == 3
+    launches = [launch for shape in benchmarks.shapes.values() for launch in shape["launches"]]
+    assert len(launches) == 4
+    for launch in launches:
+        resources = launch["counts"]["resources"]
+        own = {
+            "TotalNumVgprs": resources["vgprs"] + resources["agprs"],
+            "NumAgprs": resources["agprs"],
+            "ScratchSize": resources["scratch_bytes"],
+            "Occupancy": launch["counts"]["occupancy"]["waves_per_simd"],
+        }
+        assert own in said[launch["kernel"]]
 
 
-def test_the_tables(folder: Path) -> None:
-    told = inspect(folder, "--shape", "16,2112,7168", "--time")
-    assert told.exit_code == 0, told.output
+def test_the_tables(benchmarks: Inspected) -> None:
     for text in (
         "VGPRs", "waves/SIMD", "CUs in the last", "branch and sync", "in the code", "by XCD", "sc0 nt", "by conflicts",
         "memory floor us", "estimated from the machine code, not measured", "the call, with launches",
         "reduce_splitk: 33 workgroups for 256 CUs: 223 of them (87%) get none",
         "converts 3,784,704 values to fp4 where A has m x k = 114,688: each 33.0 times",
     ):  # fmt: skip
-        assert text in told.output, text
+        assert text in benchmarks.told, text
 
 
 def test_only_the_second_call_counts(folder: Path, tmp_path: Path) -> None:

@@ -25,16 +25,21 @@ RUNS: dict[str, dict[Shape, Changes]] = {
 
 @cache
 def run(name: str) -> dict[Shape, Call]:
-    return calls(RUNS[name])
+    """Of 64 workgroups, which is not 1 % from what all of them give."""
+    return calls(RUNS[name], sample=64)
 
 
 @pytest.mark.parametrize("text", PUBLISHED)
 def test_the_order_of_magnitude_of_aiters_times(text: str) -> None:
-    """Other kernels with other configs: five are within 30 %, one is half of aiter's."""
+    """Other kernels with other configs: five are within 20 %, and in the range; one is little more than half."""
     guess = estimate(run("shipped")[parse_shape(text)])
     off = guess["likely"] / PUBLISHED[text] - 1
     assert guess["fast"] < guess["likely"] < guess["slow"]
-    assert -0.3 < off < 0.1 if text != "16x2112x7168" else -0.6 < off < -0.3
+    if text == "16x2112x7168":
+        assert -0.6 < off < -0.3
+    else:
+        assert -0.2 < off < 0.1
+        assert guess["fast"] < PUBLISHED[text] < guess["slow"]
 
 
 def test_eight_warps_are_worse_than_four() -> None:
@@ -49,9 +54,9 @@ def test_narrow_tiles_are_worse() -> None:
     assert 1.02 < kernels(run("N 32; deep")[SPLIT]) / kernels(run("shipped")[SPLIT]) < 1.3
 
 
-def test_wide_tiles_are_not_told_from_those_of_64() -> None:
-    """They are known to be worse; the model says the same. See docs/time-model.md."""
-    assert 0.9 < kernels(run("N 128; deep, MFMA 32")[SPLIT]) / kernels(run("shipped")[SPLIT]) < 1.1
+def test_wide_tiles_are_hardly_told_from_those_of_64() -> None:
+    """They are known to be worse; the model says so by less than it can be trusted. See docs/time-model.md."""
+    assert 1 < kernels(run("N 128; deep, MFMA 32")[SPLIT]) / kernels(run("shipped")[SPLIT]) < 1.1
 
 
 def test_products_of_32_rows_are_worse() -> None:

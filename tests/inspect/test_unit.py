@@ -7,9 +7,9 @@ import pytest
 from mxsub.virtual.assembly import parse_instruction
 from mxsub.virtual.inspection.architecture import LINE_BYTES, PAGE_BYTES
 from mxsub.virtual.inspection.lines import Distinct
-from mxsub.virtual.inspection.resources import spread_of
+from mxsub.virtual.inspection.resources import Occupancy, spread_of
 from mxsub.virtual.inspection.timing.costs import cost_of
-from mxsub.virtual.inspection.timing.estimate import _run, memory_share
+from mxsub.virtual.inspection.timing.estimate import _run, estimate, memory_share
 from mxsub.virtual.inspection.timing.figures import ENDS, TABLE, Figures, figures
 from mxsub.virtual.inspection.timing.trace import WorkgroupTrace
 from mxsub.virtual.inspection.timing.unit import Memory, Simulated, Unit
@@ -149,6 +149,16 @@ def test_workgroups_start_one_after_another() -> None:
     assert delayed.run(1, 1).cycles == 100 + 40
     assert delayed.run(2, 2).cycles == 200 + 40  # the other units of the die get theirs in between
     assert delayed.run(2, 1).cycles == 100 + 40 + 40
+
+
+def test_a_die_starts_its_units_one_after_another() -> None:
+    """256 units: 32 of a die, so that the last workgroup of four waves starts 31 x 4 waves later than with 8 units."""
+    unit = unit_of([[ADD] * 10] * 4)
+    code, fits = [parse_instruction(ADD)], Occupancy(8, 8, "waves")
+    few, many = (estimate(code, unit._trace, spread_of(units), fits, Distinct()) for units in (8, 256))
+    assert (many.likely - few.likely) * 2400 == pytest.approx(31 * 4 * LIKELY.wave_start)
+    assert few.likely * 2400 == pytest.approx(40 + 4 * LIKELY.wave_start)
+    assert many.fast < many.likely < many.slow
 
 
 def test_stores_land_before_the_end() -> None:
