@@ -25,7 +25,7 @@ TUNED = """\
     import triton.language as tl
 
 
-    @triton.autotune([triton.Config({"BLOCK": 64}, num_warps=1), triton.Config({"BLOCK": 512}, num_warps=4)], key=["n"])
+    @triton.autotune([triton.Config({"BLOCK": BLOCK}, num_warps=warps) for warps in (1, 2)], key=["n"])
     @triton.jit
     def fill(target, n, BLOCK: tl.constexpr):
         at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -158,31 +158,32 @@ def test_the_tables(benchmarks: Inspected) -> None:
         assert text in benchmarks.told, text
 
 
-def test_only_the_second_call_counts(folder: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def compared(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Tiles of 64 and of 512, side by side."""
+    files = []
+    for block in ("64", "512"):
+        files.append(tmp_path_factory.mktemp("tuned") / f"{block}.py")
+        files[-1].write_text(dedent(TUNED.replace("BLOCK}", block + "}")))
+    return found(folder, "--compare", *map(str, files), "--shape", "4,2880,512")
+
+
+def test_only_the_second_call_counts(compared: dict[str, Any]) -> None:
     """Not the launches with which Triton's autotuner tries its configs."""
-    file = tmp_path / "tuned.py"
-    file.write_text(dedent(TUNED))
-    (shape,) = found(folder, str(file), "--shape", "4,2880,512")["shapes"]
-    assert [(launch["kernel"], launch["counts"]["workgroups"]) for launch in shape["launches"]] in (
-        [("fill", 180)], [("fill", 23)],
-    )  # fmt: skip
-    assert shape["torch_operations"] == {"zeros": 1}
-    assert shape["findings"][0]["kind"] == "torch operations"
+    for side, workgroups in (("old", 180), ("new", 23)):
+        (shape,) = compared[side]["shapes"]
+        launches = [(launch["kernel"], launch["counts"]["workgroups"]) for launch in shape["launches"]]
+        assert launches == [("fill", workgroups)]
+        assert shape["torch_operations"] == {"zeros": 1}
+        assert shape["findings"][0]["kind"] == "torch operations"
 
 
-def test_two_side_by_side(folder: Path, tmp_path: Path) -> None:
-    first, second = tmp_path / "64.py", tmp_path / "512.py"
-    small, large = 'triton.Config({"BLOCK": 64}, num_warps=1)', 'triton.Config({"BLOCK": 512}, num_warps=4)'
-    first.write_text(dedent(TUNED.replace(f"{small}, {large}", small)))
-    second.write_text(dedent(TUNED.replace(f"{small}, {large}", large)))
-    words = ("--compare", str(first), str(second), "--shape", "4,2880,512")
-    content = found(folder, *words)
-    changes = {entry["figure"]: (entry["old"], entry["new"]) for entry in content["figures"]}
+def test_two_side_by_side(folder: Path, compared: dict[str, Any]) -> None:
+    changes = {entry["figure"]: (entry["old"], entry["new"]) for entry in compared["figures"]}
     assert changes["workgroups"] == (180, 23)
-    assert changes["waves each"] == (1, 4)
-    assert content["old"]["shapes"][0]["launches"][0]["counts"]["workgroups"] == 180
+    assert changes["CUs used"] == (180, 23)
     with History.open(folder) as history:
-        hashes = [content[side]["sha256"] for side in ("old", "new")]
+        hashes = [compared[side]["sha256"] for side in ("old", "new")]
         assert all(history.inspections.of(sha256) for sha256 in hashes)
 
 
