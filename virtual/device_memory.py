@@ -44,6 +44,13 @@ class Allocation:
     unwritten: np.ndarray[Any, np.dtype[np.uint8]] | None = None
     made_at: str = ""
 
+    def marks_of_unwritten(self, size: int) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
+        """`unwritten` for a storage of `size` bytes now, which may have been resized since; new bytes are unwritten."""
+        if self.unwritten is not None and len(self.unwritten) != size:
+            kept = self.unwritten[:size]
+            self.unwritten = np.concatenate([kept, np.ones(size - len(kept), np.uint8)])
+        return self.unwritten
+
 
 def _storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):  # inside vmap and the like
@@ -130,8 +137,7 @@ class DeviceMemory:
         data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(host))
         allocation.buffer = self.memory.map(name, data, base=self._free_address(size))
         allocation.host = (host, size)
-        if allocation.unwritten is not None and len(allocation.unwritten) == size:
-            allocation.buffer.unwritten = allocation.unwritten
+        allocation.buffer.unwritten = allocation.marks_of_unwritten(size)
         self._live[allocation.buffer.base] = allocation.buffer
 
     def _storage_died(self, allocation: Allocation) -> None:

@@ -26,8 +26,9 @@ _FORM = """
     size stride dim ndimension numel nelement element_size storage_offset is_contiguous data_ptr untyped_storage storage
     _typed_storage is_floating_point is_complex is_pinned get_device is_signed type __len__ __hash__ __get__ __set__
     requires_grad_ retain_grad register_hook record_stream is_set_to is_shared data_dependent __class__
-    zeros_like ones_like full_like rand_like randn_like randint_like new_zeros new_ones new_full new_tensor
-    result_type can_cast broadcast_shapes __deepcopy__
+    t_ transpose_ squeeze_ unsqueeze_ swapaxes_ swapdims_ as_strided_ resize_ resize_as_ set_ detach_ rename_
+    share_memory_ zeros_like ones_like full_like rand_like randn_like randint_like new_zeros new_ones new_full
+    new_tensor result_type can_cast broadcast_shapes __deepcopy__
 """
 _ASKS_FORM = frozenset(_FORM.split())
 
@@ -43,22 +44,26 @@ def followed(call: Function, function: Function, args: tuple[Any, ...], kwargs: 
         result = call(function, args, kwargs)
         _made(result)
         return result
-    name = getattr(function, "__name__", "")
-    tensors = _followed_tensors((*args, *kwargs.values()))
-    if not tensors or name in _ASKS_FORM:
+    name = getattr(function, "__name__", "").removeprefix("_foreach_")
+    if name in _ASKS_FORM or not _followed_tensors((*args, *kwargs.values())):
         return call(function, args, kwargs)
-    targets = _targets(name, args, kwargs)
+    inputs, targets = _inputs(name, args, kwargs), _targets(name, args, kwargs)
+    in_part = _writes_in_part(name, args)
     result = call(function, args, kwargs)
-    shared = {t.untyped_storage()._cdata for t in _followed_tensors((result,))}
-    for tensor in tensors:
-        if any(tensor is target for target in targets) or (name == "__setitem__" and tensor is args[0]):
-            continue
-        is_view = tensor.untyped_storage()._cdata in shared
-        if not is_view:
+    views = _storages((result,)) - _storages(tuple(targets))
+    for tensor in inputs:
+        if tensor.untyped_storage()._cdata not in views:
             _read(tensor, name)
     for target in targets:
-        _written(target)
+        if in_part:
+            _written_in_part(target, function, args, kwargs)
+        else:
+            _written(target)
     return result
+
+
+def _storages(values: tuple[Any, ...]) -> set[int]:
+    return {tensor.untyped_storage()._cdata for tensor in _followed_tensors(values)}
 
 
 def _followed_tensors(values: tuple[Any, ...]) -> list[torch.Tensor]:
@@ -73,27 +78,48 @@ def _followed_tensors(values: tuple[Any, ...]) -> list[torch.Tensor]:
     return found
 
 
+def _is_in_place(name: str) -> bool:
+    return (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_OPERATORS or name == "__setitem__"
+
+
+def _inputs(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+    """The tensors that a function reads: all but out=, and but the first where it is only written."""
+    only_written = name in _ONLY_WRITE or name in _WRITE_IN_PART or name == "__setitem__"
+    values = args[1:] if only_written else args
+    return _followed_tensors((*values, *(value for key, value in kwargs.items() if key != "out")))
+
+
 def _targets(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
     """The tensors that a function writes to: the first of one whose name ends in an underscore, or out=."""
     values = [kwargs[key] for key in ("out",) if key in kwargs]
-    in_place = name.endswith("_") and not name.endswith("__")
     if name == "__setitem__":
-        values.append(_part(args[0], args[1]))
-    elif in_place or name in _IN_PLACE_OPERATORS:
+        part = _part(args[0], args[1])
+        values.append(args[0] if part is None else part)
+    elif _is_in_place(name):
         values.append(args[0])
     return _followed_tensors(tuple(values))
 
 
-def _part(tensor: torch.Tensor, index: Any) -> torch.Tensor:
-    """What an assignment writes to: a view, or the whole tensor where the index, such as a mask, makes none."""
+def _writes_in_part(name: str, args: tuple[Any, ...]) -> bool:
+    return name in _WRITE_IN_PART or (name == "__setitem__" and _part(args[0], args[1]) is None)
+
+
+def _part(tensor: torch.Tensor, index: Any) -> torch.Tensor | None:
+    """The view that an assignment writes to; None where the index, such as a mask, makes none."""
     with torch._C.DisableTorchFunction():
         part = tensor[index]
-        return part if part.untyped_storage()._cdata == tensor.untyped_storage()._cdata else tensor
+        return part if part.untyped_storage()._cdata == tensor.untyped_storage()._cdata else None
 
 
 _IN_PLACE_OPERATORS = tuple(
     f"__i{operator}__" for operator in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
 )
+# Those that do not read what they write to; all others that work in place do.
+_FILL = "fill_ zero_ copy_ normal_ uniform_ random_ bernoulli_ exponential_ geometric_ log_normal_ cauchy_"
+_ONLY_WRITE = frozenset(_FILL.split())
+# Those that leave some elements as they are.
+_FILL_IN_PART = "scatter_ index_copy_ index_fill_ index_put_ masked_fill_ masked_scatter_ put_ fill_diagonal_"
+_WRITE_IN_PART = frozenset(_FILL_IN_PART.split())
 
 
 def _made(result: Any) -> None:
@@ -110,10 +136,11 @@ def _elements(tensor: torch.Tensor) -> npt.NDArray[Any]:
     """A view of the marks of a tensor's bytes, (*shape, bytes of an element)."""
     allocation = allocation_of(tensor)
     assert allocation is not None
-    assert allocation.unwritten is not None
+    marks = allocation.marks_of_unwritten(tensor.untyped_storage().nbytes())
+    assert marks is not None
     size = tensor.element_size()
     return np.lib.stride_tricks.as_strided(
-        allocation.unwritten[tensor.storage_offset() * size :],
+        marks[tensor.storage_offset() * size :],
         (*tensor.shape, size),
         (*(stride * size for stride in tensor.stride()), 1),
     )
@@ -123,6 +150,24 @@ def _written(tensor: torch.Tensor) -> None:
     with torch._C.DisableTorchFunction():
         if tensor.numel():
             _elements(tensor)[...] = 0
+
+
+def _written_in_part(
+    target: torch.Tensor, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Marks what a function has written that leaves the other elements: what is the same afterwards, whatever was there
+    before."""
+    with torch._C.DisableTorchFunction(), torch.no_grad():
+        unwritten = _elements(target)
+        if not unwritten.any():
+            return
+        outcomes = []
+        for byte in (0, 255):
+            probe = torch.empty(target.shape, dtype=target.dtype)
+            content = torch.empty(0, dtype=torch.uint8).set_(probe.untyped_storage()).fill_(byte)
+            function(probe, *args[1:], **kwargs)
+            outcomes.append(content.numpy().reshape(unwritten.shape))
+        unwritten[outcomes[0] == outcomes[1]] = 0
 
 
 def _read(tensor: torch.Tensor, function: str) -> None:

@@ -77,6 +77,29 @@ def check_writing_a_part():
     assert written_elements(y).tolist() == [True, True, False, False]
 
 
+def check_writing_by_a_mask_or_an_index():
+    x, mask = empty(4), torch.tensor([True, False, True, False], device="cuda")
+    x[mask] = 1
+    assert written_elements(x).tolist() == [True, False, True, False]
+    x.masked_fill_(~mask, 2)
+    assert written_elements(x).all()
+    y = empty(4)
+    y.scatter_(0, torch.tensor([3], device="cuda"), 1.0)
+    assert written_elements(y).tolist() == [False, False, False, True]
+    assert sentences() == []
+
+
+def check_working_in_place_reads():
+    (found,) = sentences_after(lambda: empty(4).add_(1))
+    assert "is read by add_ while 4 of its 4 elements" in found
+
+
+def check_a_storage_that_grows():
+    x = empty(2).fill_(1)
+    x.resize_(4)
+    assert written_elements(x).tolist() == [True, True, False, False]
+
+
 def check_views_of_another_dtype():
     x = torch.empty(8, dtype=torch.uint8, device="cuda")
     x[2:4] = 1

@@ -9,6 +9,7 @@ or EXEC, or is stored where others read it. (To blame the use, not the copy, is 
 USENIX 2005.)
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from mxsub.virtual.assembly import Instruction
 from mxsub.virtual.findings import Places
-from mxsub.virtual.memory import READS, Access, Buffer
+from mxsub.virtual.memory import READS, UPDATES, Access
 from mxsub.virtual.register_uses import SCALAR, Uses, is_load_to_lds, name, registers, uses
 from mxsub.virtual.registers import EXEC, SCC
 from mxsub.virtual.watching import Launched, Step, Watcher
@@ -29,6 +30,7 @@ _ALL = np.full((1, 1), 0xFFFFFFFF, U32)
 _SCC = SCALAR + SCC
 _WHOLE_EXEC = (SCALAR + EXEC, SCALAR + EXEC + 1)
 _MEMORY = ("global_", "flat_", "buffer_", "scratch_", "ds_", "s_load", "s_buffer_load")
+_SWAP = re.compile("_swap")  # the one atomic that takes nothing from memory to what it writes
 # Of LDS, only lanes change places: no address, no memory.
 _LANES_ONLY = ("ds_bpermute", "ds_permute", "ds_swizzle")
 
@@ -228,29 +230,44 @@ class Definedness(Watcher):
 
     def _accessed_global(self, waves: Waves, access: Access, size: int, verb: str) -> None:
         memory = waves.shared.memory
-        if not memory.has_unwritten:
+        # Of a sample other workgroups would have updated it too.
+        is_part = verb == UPDATES and not self._reports
+        if not memory.has_unwritten and not is_part:
             return
+        opcode = self._code[waves.pc].opcode
         for buffer, which in memory.owners(access, size):
             if buffer.unwritten is None:
-                continue
+                if not is_part:
+                    continue
+                buffer.unwritten = np.zeros(buffer.size, np.uint8)
             place = (access.flat[which] - buffer.base)[:, None] + np.arange(size)
-            if verb != READS:
-                undefined = None if self._reports or self._to_store is None else _bytes(self._to_store, access, size)
-                buffer.unwritten[place] = 0 if undefined is None else undefined[which] != 0
+            if is_part:
+                buffer.unwritten[place] = 1
+            elif verb == UPDATES and not _SWAP.search(opcode) and (unwritten := buffer.unwritten[place]).any():
+                undefined = np.zeros((len(access.flat), size), np.uint8)
+                undefined[which] = unwritten
+                buffer.unwritten[place] = 0  # said once, it is taken for defined
+                self._report_place(waves, access, undefined, f"updates what nothing has written to {buffer}")
+            elif verb != READS:
+                bits = None if self._reports or self._to_store is None else _bytes(self._to_store, access, size)
+                buffer.unwritten[place] = 0 if bits is None else bits[which] != 0
             elif (unwritten := buffer.unwritten[place]).any():
                 undefined = np.zeros((len(access.flat), size), np.uint8)
                 undefined[which] = np.where(unwritten, 255, 0)
                 if is_load_to_lds(self._code[waves.pc]):
-                    self._report_load(waves, access, buffer, undefined)
+                    what = f"loads to LDS what nothing has written to {buffer}"
+                    self._report_place(waves, access, undefined, what)
                 else:
                     self._fetched.append((access, size, undefined))
 
-    def _report_load(self, waves: Waves, access: Access, buffer: Buffer, undefined: Array) -> None:
+    def _report_place(self, waves: Waves, access: Access, undefined: Array, what: str) -> None:
+        """undefined: by access and byte, those that nothing has written."""
         if not self._reports:
             return
         row, lane = access.place(int(np.argmax(undefined.any(1))))
-        sentence = f"loads to LDS what nothing has written to {buffer}: the hardware gives whatever is there"
-        waves.shared.find(waves, "init", sentence, row=row, lane=lane, kind="load to LDS")
+        sentence = f"{what}: the hardware takes whatever is there"
+        count = len(np.unique(access.rows()[undefined.any(1)]))
+        waves.shared.find(waves, "init", sentence, row=row, lane=lane, count=count, kind="memory")
 
     def _report(self, waves: Waves, register: int, lanes: Array, verb: str) -> None:
         if not self._reports:

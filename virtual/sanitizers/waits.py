@@ -7,6 +7,7 @@ gfx9 these are). What may be under way is found for the whole program before it 
 what is reported is what ran.
 """
 
+import heapq
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -91,9 +92,12 @@ def too_early(code: list[Instruction], labels: dict[str, int], entry: int = 0) -
     used = [uses(instruction) for instruction in code]
     states: dict[int, UnderWay] = {}
     found: dict[int, tuple[int, int]] = {}
-    todo = [(entry, UnderWay())]
+    # By place, so that what comes before a loop's end is known when the code behind the loop is looked at.
+    incoming = {entry: UnderWay()}
+    todo = [entry]
     while todo:
-        pc, state = todo.pop()
+        pc = heapq.heappop(todo)
+        state = incoming.pop(pc)
         if pc in states:
             merged = states[pc].merged(state)
             if merged == states[pc]:
@@ -104,7 +108,12 @@ def too_early(code: list[Instruction], labels: dict[str, int], entry: int = 0) -
             found.setdefault(pc, (register, load))
             state = state.without(register)  # said once
         after = _after(state, pc, code[pc], used[pc])
-        todo += [(following, after) for following in successors(code, labels, pc)]
+        for following in successors(code, labels, pc):
+            if following in incoming:
+                incoming[following] = incoming[following].merged(after)
+            else:
+                incoming[following] = after
+                heapq.heappush(todo, following)
     return found
 
 

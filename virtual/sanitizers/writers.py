@@ -49,13 +49,14 @@ class Writers(Watcher):
             return
         row = access.rows()
         workgroup = self._numbers[waves.workgroup[row]]
+        for buffer, which in waves.shared.memory.owners(access, size):
+            self._compare(waves, buffer, access, size, verb, row[which], workgroup[which], which)
+        # After the comparison: an atomic says nothing of a plain store to its own place, which may as well come later.
         if verb == UPDATES and self._ordering is not None:
             # Locks and counters are one lane's; many lanes at once add up results.
             lanes = np.bincount(row, minlength=waves.count)
             for index in np.flatnonzero(lanes[row] == 1):
                 self._ordering.synchronize(int(workgroup[index]), int(access.flat[index]))
-        for buffer, which in waves.shared.memory.owners(access, size):
-            self._compare(waves, buffer, access, size, verb, row[which], workgroup[which], which)
 
     def _compare(
         self,
