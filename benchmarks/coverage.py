@@ -47,7 +47,9 @@ def compile_all(folder: Path, version: str, count: int) -> None:
                 crashes += 1
                 running[which] = start(folder, version, count, which)
             elif code:
-                sys.exit(f"a worker for Triton {version} ended with exit status {code}")
+                sys.exit(
+                    f"a worker for Triton {version} ended with exit status {code}: see {said(folder, version, which)}"
+                )
 
 
 def forget_interrupted(paths: Iterable[Path]) -> None:
@@ -57,10 +59,16 @@ def forget_interrupted(paths: Iterable[Path]) -> None:
             path.unlink()
 
 
+def said(folder: Path, version: str, which: int) -> Path:
+    """The file with what a worker and its compiler print; a failing one prints its whole program."""
+    return folder / f"worker-{version}-{which}.log"
+
+
 def start(folder: Path, version: str, count: int, which: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "benchmarks.coverage_worker", folder, count, which, PROCESSES]
     environment = {**os.environ, **environment_of(version), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen([str(word) for word in command], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    with said(folder, version, which).open("a") as log:
+        return subprocess.Popen([str(word) for word in command], cwd=ROOT, env=environment, stdout=log, stderr=log)
 
 
 def decoded(path: Path) -> dict[str, Any]:

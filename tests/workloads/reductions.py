@@ -150,6 +150,5 @@ WORKLOAD = Workload(
     run=run,
     reference=reference,
     tolerance={F32: (1e-5, 1e-5), F16: (5e-3, 5e-2)},
-    variants=({"num_warps": 1},),
     space={"num_warps": (1, 2, 4, 8, 16), "waves_per_eu": (0, 1, 2, 4)},
 )
