@@ -165,7 +165,8 @@ def _watch(request: RunRequest, device: Device) -> Watch:
     for name in asked:
         if name not in (*SANITIZERS, "all"):
             raise UsageError(
-                f"--sanitize {name}: there is no such sanitizer", f"There are all, {', '.join(SANITIZERS)}."
+                f"--sanitize {name or repr(name)}: there is no such sanitizer",
+                f"There are all, {', '.join(SANITIZERS)}.",
             )
     if (asked or request.sample) and not device.virtual:
         raise UsageError(

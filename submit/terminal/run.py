@@ -142,4 +142,4 @@ def _show_verdict(out: Console, tested: Tested) -> None:
             style="yellow",
         )
         for case in ran.cases:
-            say(out, f"    {case.label}: {case.message or case.error}", style="yellow")
+            say(out, f"    {case.label}: {case.message or case.error or 'did not finish'}", style="yellow")

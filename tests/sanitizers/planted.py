@@ -140,6 +140,20 @@ PAIRS = [
         (2, 1, 1),
     ),
     Pair(
+        "a store to where other workgroups add",
+        "race",
+        START
+        + "v_mov_b32_e32 v4, 0\ns_mov_b64 exec, 1\ns_cmp_lg_u32 s2, 0\ns_cbranch_scc1 .LA\n"
+        + "{}\ns_waitcnt vmcnt(0)\n.LA:\nglobal_atomic_add v4, v2, s[6:7]"
+        + END,
+        "global_store_dword v4, v2, s[6:7]",
+        "global_store_dword v4, v2, s[6:7] offset:4",
+        r"where workgroup 0 has written at \S+: global_store_dword .*, with nothing that orders the two",
+        "global_atomic_add v4",
+        1,
+        (2, 1, 1),
+    ),
+    Pair(
         "a turn that is waited for without an atomic",
         "race",
         START

@@ -111,6 +111,21 @@ def test_a_value_that_was_never_written(folder: Path) -> None:
     assert finding["source"].startswith(f"submission.py:{line_of(path, 'tl.store')}:")
 
 
+def test_adding_to_what_was_never_written(folder: Path) -> None:
+    path = copying(folder)
+    path.write_text(path.read_text().replace("tl.store(", "tl.atomic_add("))
+    code, content = found(folder, path)
+    assert code == 1
+    finding = content["emulation"]["findings"][0]
+    assert (finding["sanitizer"], finding["kernel"]) == ("init", "copy")
+    assert finding["sentence"].startswith("updates what nothing has written to out_ptr (bfloat16 [8, 2112]")
+    assert finding["source"].startswith(f"submission.py:{line_of(path, 'tl.atomic_add')}:")
+    path.write_text(path.read_text().replace("torch.empty_like", "torch.zeros_like"))
+    code, content = found(folder, path)
+    assert content["emulation"]["findings"] == []
+    assert (code, content["passed"]) == (0, True)
+
+
 @pytest.mark.parametrize("variant", ["constexpr", "runtime"])
 def test_shipped_variants_are_clean(folder: Path, variant: str) -> None:
     code, out, _ = mxsub(folder, "test", "--variant", variant, "--sanitize", "all")
@@ -157,8 +172,57 @@ def test_a_sample_finds_what_is_wrong_in_it(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        ("(out,)", "custom_kernel gave no tensor but tuple"),
+        ("None", "custom_kernel gave no tensor but NoneType"),
+        ("out.T", "SIZE MISMATCH: (2112, 8), wanted (8, 2112)"),
+        ("out.cpu()", "Expected all tensors to be on the same device"),
+        ("out.clone()", "the output was not made by torch.empty()"),
+    ],
+)
+def test_a_sample_of_what_is_no_result(folder: Path, result: str, sentence: str) -> None:
+    path = copying(folder)
+    path.write_text(path.read_text().replace("return out", f"return {result}"))
+    code, out, _ = mxsub(folder, "test", path, *SHAPE, "--sample", "4")
+    assert code == 1
+    assert sentence in out
+
+
+def test_a_sample_leaves_out_sums_of_which_parts_are_missing(folder: Path) -> None:
+    """Each element is the sum of what four workgroups add, and only a few of these run."""
+    path = copying(folder)
+    text = path.read_text().replace(
+        "def custom_kernel(data):",
+        """@triton.jit
+def add(x_ptr, sum_ptr, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(sum_ptr + at, tl.load(x_ptr + at, mask=at < count, other=0.0).to(tl.float32) / 4, mask=at < count)
+
+
+def custom_kernel(data):""",
+    )
+    text = text.replace(
+        "    copy[(",
+        """    total = torch.zeros(result.shape, dtype=torch.float32, device=result.device)
+    add[(triton.cdiv(out.numel(), 1024), 4)](result, total, out.numel(), BLOCK=1024)
+    result = total
+    copy[(""",
+    )
+    path.write_text(text)
+    code, out, _ = mxsub(folder, "test", path, *SHAPE, "--sample", "4")
+    assert "the sample wrote no element of the output from inputs that it had written: sample more workgroups" in out
+    assert code == 1
+    code, out, _ = mxsub(folder, "test", path, *SHAPE, "--sanitize", "all")
+    assert "1 of 1 passed" in out
+    assert "nothing found" in out
+    assert code == 0
+
+
+@pytest.mark.parametrize(
     ("arguments", "sentence", "hint"),
     [
+        (("--sanitize", "race,"), "--sanitize '': there is no such sanitizer", "There are all, memory"),
         (
             ("--sanitize", "foo"),
             "--sanitize foo: there is no such sanitizer",
